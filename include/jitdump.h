@@ -1,0 +1,414 @@
+/*
+ * libjitdump: make the code that your JIT generates visible in perf and samply.
+ *
+ * The library writes a jitdump file, `jit-<pid>.dump`, that says at which time
+ * which bytes lay at which address, under which name and from which source
+ * lines. `perf inject --jit` and samply read it. Three calls are enough:
+ *
+ *     struct jitdump *dump;
+ *     jitdump_open(&dump, NULL);              // once, when profiling is wanted
+ *     jitdump_load(dump, &code, &index);      // per function: written, not yet run
+ *     jitdump_close(dump);                    // at the end
+ *
+ * Manners that hold for every function below, where it does not say otherwise:
+ *
+ * - It returns 0, or a negative value of `enum jitdump_error`; what
+ *   jitdump_strerror() says of it is one line with the cause and the way out.
+ *   A call that fails has appended nothing.
+ * - It may be called from any thread at any time, but not from a signal handler.
+ *   Calls on one handle need no lock of the caller's.
+ * - A NULL handle is a no-op that returns 0, so that a runtime which is not being
+ *   profiled needs no `if`.
+ * - It does not print, exit, install signal handlers, or leave errno changed.
+ * - What a pointer argument points to must stay alive and unchanged during the
+ *   call, and is not used after it.
+ * - A struct starts with its own size (`struct_size = sizeof(struct ...)`), and what
+ *   is not filled in is zero. Structs grow at their end in later versions; a
+ *   program built against an older header keeps working.
+ *
+ * Strings are bytes that end with NUL. Consumers expect UTF-8; the library passes
+ * them through as they are.
+ */
+#ifndef JITDUMP_H
+#define JITDUMP_H
+
+#include <stdint.h>
+
+/* The version of this header, and of the library built from it. */
+#define JITDUMP_VERSION_MAJOR 0
+#define JITDUMP_VERSION_MINOR 1
+#define JITDUMP_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define JITDUMP_API __attribute__((visibility("default")))
+#else
+#define JITDUMP_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An open dump. Opaque. */
+struct jitdump;
+
+/*
+ * Errors. The values are fixed for ever; new ones are added at the end.
+ * "Sticky" errors put the dump out of use: everything but jitdump_close() and
+ * jitdump_path() returns them from then on, at once and without a system call.
+ */
+enum jitdump_error {
+    /* An argument that must not be NULL is NULL. */
+    JITDUMP_ERROR_ARGUMENT = -1,
+    /* A struct_size that is no version of the struct that this library knows. */
+    JITDUMP_ERROR_STRUCT_SIZE = -2,
+    /* An unknown enum value or flag in the options, or a value out of its range. */
+    JITDUMP_ERROR_OPTION = -3,
+    /* Out of memory. */
+    JITDUMP_ERROR_NO_MEMORY = -4,
+
+    /* JITDUMP_CLOCK_TSC: no such clock on this processor architecture. */
+    JITDUMP_ERROR_CLOCK_UNSUPPORTED = -5,
+    /* JITDUMP_CLOCK_TSC: the kernel offers no conversion of it (cap_user_time_zero
+     * is 0, as in many virtual machines), so that perf could not read the dump. */
+    JITDUMP_ERROR_CLOCK_NO_CONVERSION = -6,
+    /* JITDUMP_CLOCK_TSC: the kernel would not answer, because perf events are not
+     * permitted to this process. */
+    JITDUMP_ERROR_CLOCK_NOT_PERMITTED = -7,
+
+    /* The directory for the dump does not exist or is no directory. */
+    JITDUMP_ERROR_DIRECTORY_MISSING = -8,
+    /* No file may be created in the directory. */
+    JITDUMP_ERROR_DIRECTORY_NOT_WRITABLE = -9,
+    /* The directory is on a file system mounted noexec: the executable mapping by
+     * which profilers find the dump is refused there. No file is left behind. */
+    JITDUMP_ERROR_DIRECTORY_NOEXEC = -10,
+    /* Something that is not a stale dump of ours has the dump's name: a symbolic
+     * link, a directory, a FIFO, another user's file. It is left untouched. */
+    JITDUMP_ERROR_FILE_FOREIGN = -11,
+    /* A living dump has the name: a second one in this process, or one of a process
+     * with the same pid in another pid namespace. It is left untouched. */
+    JITDUMP_ERROR_FILE_IN_USE = -12,
+    /* The process or the system has no file descriptor left. */
+    JITDUMP_ERROR_TOO_MANY_FILES = -13,
+
+    /* Sticky: no space left for the file, or the quota is used up. The file has been
+     * cut back to its last whole record; so it is for the three that follow. */
+    JITDUMP_ERROR_DISK_FULL = -14,
+    /* Sticky: the file would grow past RLIMIT_FSIZE or the file system's limit. */
+    JITDUMP_ERROR_FILE_TOO_LARGE = -15,
+    /* Sticky, or from jitdump_open(): any other failure of a system call on the file. */
+    JITDUMP_ERROR_IO = -16,
+    /* Sticky: the next group of records would pass jitdump_options.size_limit. What
+     * was accepted before is written as usual; jitdump_flush() returns 0. */
+    JITDUMP_ERROR_SIZE_LIMIT = -17,
+
+    /* jitdump_flush_from_signal(): something could not be written from here. */
+    JITDUMP_ERROR_BUSY = -18,
+
+    /* The function has no name: NULL or empty. */
+    JITDUMP_ERROR_NAME_MISSING = -19,
+    /* code_size is not 0, but code_bytes and code_addr both are. */
+    JITDUMP_ERROR_CODE_MISSING = -20,
+    /* code_size is over JITDUMP_CODE_SIZE_MAX. */
+    JITDUMP_ERROR_CODE_SIZE = -21,
+    /* The code would reach past the end of the address space. */
+    JITDUMP_ERROR_CODE_ADDR = -22,
+    /* code_index is 0, which no function has. */
+    JITDUMP_ERROR_CODE_INDEX = -23,
+    /* A record would be larger than 4 GiB - 1. */
+    JITDUMP_ERROR_RECORD_SIZE = -24,
+    /* A raw record has no payload. */
+    JITDUMP_ERROR_RECORD_EMPTY = -25,
+    /* A raw record has one of the specification's own ids (0 to 4). */
+    JITDUMP_ERROR_RECORD_ID = -26,
+
+    /* line_count is not 0, but lines is NULL. */
+    JITDUMP_ERROR_LINES_MISSING = -27,
+    /* The addresses of the lines do not ascend strictly. */
+    JITDUMP_ERROR_LINES_ORDER = -28,
+    /* A line's address is outside of the code. */
+    JITDUMP_ERROR_LINES_RANGE = -29,
+    /* A line has the number 0; the first line of a file is 1. */
+    JITDUMP_ERROR_LINE_NUMBER = -30,
+    /* A line has no file: NULL or empty. */
+    JITDUMP_ERROR_LINE_FILE = -31,
+
+    /* Of eh_frame and eh_frame_hdr one is given without the other, or without its
+     * size. */
+    JITDUMP_ERROR_UNWIND_EMPTY = -32,
+    /* eh_frame and eh_frame_hdr together are over JITDUMP_CODE_SIZE_MAX. */
+    JITDUMP_ERROR_UNWIND_SIZE = -33,
+    /* eh_frame_hdr is larger than eh_frame, which is never so: each FDE takes 8 bytes
+     * of the header's table and at least 16 of the frame's. Are the two swapped? */
+    JITDUMP_ERROR_UNWIND_HEADER_SIZE = -34,
+
+    /* Background mode: its thread could not be started. */
+    JITDUMP_ERROR_THREAD = -35
+};
+
+/* Where the records' timestamps come from. */
+enum jitdump_clock {
+    /* CLOCK_MONOTONIC, in nanoseconds. `perf record -k mono` is needed: perf inject
+     * refuses the dump otherwise. samply reads this clock only. */
+    JITDUMP_CLOCK_MONOTONIC = 0,
+    /* The processor's own counter, raw: rdtsc on x86-64, cntvct_el0 on aarch64. Sets
+     * JITDUMP_FLAGS_ARCH_TIMESTAMP in the file's header. For perf alone, which then
+     * needs no `-k mono`, but a kernel that tells how to convert the counter; the
+     * kernel is asked at open. */
+    JITDUMP_CLOCK_TSC = 1
+};
+
+/* When appended records reach the file. */
+enum jitdump_flush_mode {
+    /* Each append ends by writing what is there, unless another thread is writing,
+     * which then writes this append's records too. With one appending thread, what
+     * a call has returned for survives any death of the process. With several, a
+     * death can cost a suffix of the file, never leave a hole; jitdump_flush() is
+     * the strict form. One `write` per append when alone. */
+    JITDUMP_FLUSH_WRITE_THROUGH = 0,
+    /* Written when flush_bytes are gathered, when an append finds that the last
+     * flush is flush_interval_ns ago, at jitdump_flush(), jitdump_close(), and at
+     * normal exit of the process. A killed process loses what was not written. */
+    JITDUMP_FLUSH_BUFFERED = 1,
+    /* As buffered, but a thread of the library (all signals blocked) does the writing
+     * and bounds the wait to about flush_interval_ns even when no append follows.
+     * No append executes a `write` unless the whole buffer is full. */
+    JITDUMP_FLUSH_BACKGROUND = 2
+};
+
+/* Bits of jitdump_options.flags. */
+enum jitdump_option_flags {
+    /* jitdump_close() removes the file. It is there, for profilers to find, until
+     * then; a process that dies without closing leaves it behind. */
+    JITDUMP_UNLINK_AT_CLOSE = 1,
+    /* Take JITDUMP_CLOCK_TSC without asking the kernel for a conversion. For those
+     * who know that the perf.data will hold one. */
+    JITDUMP_FORCE_TSC = 2
+};
+
+/* The largest code, in bytes: perf keeps the size in an int. */
+#define JITDUMP_CODE_SIZE_MAX UINT64_C(0x7fffffff)
+
+/* How to open a dump. All zero but struct_size is a good choice. */
+struct jitdump_options {
+    /* sizeof(struct jitdump_options). */
+    uint32_t struct_size;
+    /* enum jitdump_option_flags, or'ed. */
+    uint32_t flags;
+    /* enum jitdump_clock. */
+    uint32_t clock;
+    /* enum jitdump_flush_mode. */
+    uint32_t flush_mode;
+    /* The ELF machine (EM_* of elf.h) of the code that is described. 0: that of the
+     * library's own build. */
+    uint32_t elf_mach;
+    /* Must be 0. */
+    uint32_t reserved;
+    /* How many bytes gather before they are written, in every mode: the size of one
+     * of the buffer's four blocks. 4 KiB to 16 MiB. 0: 64 KiB. */
+    uint64_t flush_bytes;
+    /* How long bytes may wait in the buffered and background modes, in nanoseconds.
+     * 0: 100 ms. */
+    uint64_t flush_interval_ns;
+    /* The dump never grows past this many bytes (at least 4 KiB); the append that
+     * would do it fails with JITDUMP_ERROR_SIZE_LIMIT. 0: no limit. */
+    uint64_t size_limit;
+    /* Where to create the file. NULL: $JITDUMPDIR (ignored in setuid programs), or
+     * where that is not set either, the current directory. */
+    const char *directory;
+    /* If not NULL, a buffer for one line of text that says why jitdump_open() failed,
+     * with the path that it failed on, always NUL-terminated, cut to
+     * error_message_size bytes; empty after success. */
+    char *error_message;
+    uint64_t error_message_size;
+};
+
+/*
+ * Sets all of `options` to zero and struct_size to `struct_size`, which is
+ * sizeof(struct jitdump_options) as the caller sees it. For languages in which
+ * that is easier than doing it by hand. NULL options: nothing happens.
+ */
+JITDUMP_API void jitdump_options_init(struct jitdump_options *options, uint32_t struct_size);
+
+/*
+ * Creates `jit-<pid>.dump`, mode 0600, writes its header, maps its first page
+ * executable, which is the event by which profilers find it (and what a profiler
+ * that is attached later finds in the process's maps), and stores the new handle in
+ * `*dump`. Both are done before it returns, so call it before the first generated
+ * code runs. `options` may be NULL: all defaults.
+ *
+ * A stale dump of that name, a regular file of this user's that no process holds
+ * open as its dump, is replaced. One process may have several dumps in different
+ * directories; most need one.
+ *
+ * On error `*dump` is NULL, which every function takes, and nothing is left behind.
+ * Errors: ARGUMENT, STRUCT_SIZE, OPTION, NO_MEMORY, CLOCK_*, DIRECTORY_*, FILE_*,
+ * TOO_MANY_FILES, DISK_FULL, FILE_TOO_LARGE, IO, THREAD.
+ *
+ * fork: the child of a process with an open dump has the handle too. At its first
+ * append there it starts a `jit-<childpid>.dump` of its own, with the same options;
+ * errors of doing so are those of jitdump_open(), and sticky. What was loaded before
+ * the fork stays visible in the child through the parent's dump. Bytes of the parent
+ * that were still buffered are written by the parent alone. vfork and posix_spawn
+ * need nothing; a child made by a bare clone system call must not use the handle.
+ *
+ * exit: at a normal end of the process, or when the library is unloaded, a dump that
+ * is still open is flushed, not closed.
+ */
+JITDUMP_API int jitdump_open(struct jitdump **dump, const struct jitdump_options *options);
+
+/*
+ * Flushes, appends JIT_CODE_CLOSE as the file's last record, unmaps the marker page,
+ * closes (and with JITDUMP_UNLINK_AT_CLOSE removes) the file and frees the handle,
+ * whatever it returns. No other call on the handle may be under way or follow, in
+ * any thread. In the child of a fork that has not appended it only frees.
+ *
+ * Returns the sticky error if there is one, or what the last flush met.
+ */
+JITDUMP_API int jitdump_close(struct jitdump *dump);
+
+/*
+ * The absolute path of the dump, valid until jitdump_close(). NULL for a NULL handle,
+ * and in the child of a fork before its first append, when it has no file yet.
+ */
+JITDUMP_API const char *jitdump_path(const struct jitdump *dump);
+
+/* One entry of a line table: the code from code_addr up to the next entry's, or to
+ * the end of the code, comes from this line. */
+struct jitdump_line {
+    /* Absolute, as the code will be executed (not an offset). Nothing is to be added
+     * for an ELF header, as some emitters did for an older perf. */
+    uint64_t code_addr;
+    /* From 1. */
+    uint32_t line;
+    /* From 1; 0: unknown. The `discrim` of the specification, section VII. */
+    uint32_t column;
+    /* As the profiler shall find it: perf annotate opens this path. */
+    const char *file;
+};
+
+/* All about one piece of generated code. */
+struct jitdump_code {
+    /* sizeof(struct jitdump_code). */
+    uint32_t struct_size;
+    /* Must be 0. */
+    uint32_t reserved;
+    /* The name that the profiler shows. Not empty. */
+    const char *name;
+    /* Where the code will be executed. */
+    uint64_t code_addr;
+    /* In bytes, up to JITDUMP_CODE_SIZE_MAX. May be 0: a function without code. */
+    uint64_t code_size;
+    /* The code itself, of which the dump keeps a copy: where the writable mapping is,
+     * if memory is mapped twice. NULL: it is read at code_addr, which must then be
+     * readable. */
+    const void *code_bytes;
+    /* The line table: addresses strictly ascending and inside the code. NULL and 0:
+     * none. The table is closed at the end of the code by the library, since perf
+     * gives the code behind the last entry no line. Code in front of the first entry
+     * has no line. */
+    const struct jitdump_line *lines;
+    uint64_t line_count;
+    /* Unwinding data: the bytes of an .eh_frame section and of the .eh_frame_hdr that
+     * indexes it, as they are to lie in the ELF file that perf makes: code at offset
+     * 0, eh_frame at code_size rounded up to 8, eh_frame_hdr right behind it. FDE
+     * addresses pc-relative sdata4; header with eh_frame_ptr pcrel sdata4, count
+     * udata4, table datarel sdata4. (perf's order, which is the reverse of section IX
+     * of the specification.) All zero: none.
+     *
+     * perf then takes the function for code_size, rounded up to 8, plus both sizes
+     * long: leave that many bytes free behind the code before the next function, or
+     * the next function's arrival breaks the unwinding of this one. */
+    const void *eh_frame;
+    uint64_t eh_frame_size;
+    const void *eh_frame_hdr;
+    uint64_t eh_frame_hdr_size;
+};
+
+/*
+ * Describes one function: appends its JIT_CODE_DEBUG_INFO and JIT_CODE_UNWINDING_INFO,
+ * where there are lines and unwinding data, and its JIT_CODE_LOAD as one group that no
+ * other record can come between. All bear the time of the call, and times never
+ * decrease in the file, across all threads. So call it when the code is complete
+ * and before it is first executed; if the address was used before, after the last
+ * execution of the old code: from then on it is the new function's.
+ *
+ * `code_index`, if not NULL, receives the number by which jitdump_move() knows the
+ * function: above 0, never the same twice in a process, not consecutive. It is 0
+ * after an error and for a NULL handle.
+ *
+ * Cost: a copy of the code, one clock read, and the flush mode's writing. No lock,
+ * allocation or system call otherwise, except: a group of more than flush_bytes is
+ * written before the call returns, with a temporary allocation for the part in front
+ * of the code bytes; and when the buffer is full (four blocks, none written yet) the
+ * call waits for the file, which is the one place where appends wait.
+ *
+ * Errors: STRUCT_SIZE, OPTION (reserved is not 0), NO_MEMORY, NAME_MISSING, CODE_*,
+ * RECORD_SIZE, LINES_*, LINE_*, UNWIND_*: nothing appended, the dump usable as before.
+ * SIZE_LIMIT, DISK_FULL, FILE_TOO_LARGE, IO, and in the child of a fork those of
+ * jitdump_open(): sticky. In write-through mode the write's own error is returned.
+ */
+JITDUMP_API int jitdump_load(struct jitdump *dump, const struct jitdump_code *code,
+                             uint64_t *code_index);
+
+/*
+ * Says that a function's code was moved: appends a JIT_CODE_MOVE. Call it after the
+ * copy is made and before it is executed. `code_index` is what jitdump_load() gave;
+ * `code_size` is the function's size, which a move can't change. Its name, lines and
+ * unwinding data are those of the load.
+ *
+ * Memory that is freed needs no call: the next function there takes it over.
+ *
+ * Errors: CODE_INDEX, CODE_SIZE, CODE_ADDR: nothing appended. Sticky ones as for
+ * jitdump_load(). In the child of a fork, perf can't follow the move of a function
+ * that the parent loaded: load it anew there.
+ */
+JITDUMP_API int jitdump_move(struct jitdump *dump, uint64_t code_index, uint64_t old_code_addr,
+                             uint64_t new_code_addr, uint64_t code_size);
+
+/*
+ * Appends a record of any id that is not the specification's own, with the record
+ * header made by the library: for extensions that this library does not know yet.
+ * perf skips ids that it does not know, with a line of warning for each record. The
+ * record is a group of its own: what must precede its function's JIT_CODE_LOAD
+ * immediately can't be written this way.
+ *
+ * Errors: ARGUMENT (payload NULL), RECORD_EMPTY (a record without payload ends perf's
+ * reading), RECORD_ID (0 to 4), RECORD_SIZE: nothing appended. Sticky ones as for
+ * jitdump_load().
+ */
+JITDUMP_API int jitdump_append_raw(struct jitdump *dump, uint32_t id, const void *payload,
+                                   uint64_t payload_size);
+
+/*
+ * Returns when everything that was appended by calls which had returned before, in
+ * any thread, is written to the file (handed to the kernel: it survives the death of
+ * the process, not of the machine), or with the error that prevented it.
+ *
+ * It waits for appends that are under way in other threads.
+ */
+JITDUMP_API int jitdump_flush(struct jitdump *dump);
+
+/*
+ * For a fatal-signal handler (and async-signal-safe; the one function here that is):
+ * writes what can be written without waiting for anybody. Returns 0 if that was all
+ * there was, JITDUMP_ERROR_BUSY if not: because the signal has hit an append or a
+ * write under way, of this thread or another, or the child of a fork; or the
+ * sticky error.
+ */
+JITDUMP_API int jitdump_flush_from_signal(struct jitdump *dump);
+
+/* One line of English for an error: the cause and the way out. Never NULL, also for
+ * 0 and for values unknown to this version. Static; async-signal-safe. */
+JITDUMP_API const char *jitdump_strerror(int error);
+
+/* The version of the library that is loaded: major * 10000 + minor * 100 + patch.
+ * Async-signal-safe. */
+JITDUMP_API uint32_t jitdump_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
