@@ -1,0 +1,159 @@
+/*
+ * The append buffer: many threads append, the file receives their bytes in one order.
+ *
+ * It knows bytes, nothing of records. Blocks hold file bytes exactly as they will be
+ * written: no framing, no padding.
+ *
+ * Words used for the same things throughout:
+ *   reserve    take the next `size` bytes of the order
+ *   commit     say that a reservation's bytes are all there
+ *   seal       end a block: no further reservation goes into it
+ *   complete   sealed, and all that was reserved in it is committed
+ *   flush      hand complete blocks to the sink, in order, and free them
+ *   generation number of a block in file order, from 0; its memory is that of
+ *              block (generation % APPEND_BUFFER_BLOCKS)
+ *
+ * Why timestamps never decrease in file order. A reservation loads the cursor, then
+ * reads the clock, then compare-and-swaps the cursor. If the swap succeeds, the cursor
+ * has not changed since the load (it never returns to an earlier value), so no
+ * reservation came between. Every earlier reservation had swapped before our load,
+ * and read its clock before its swap: therefore before we read ours. The swap
+ * releases and the load acquires, so "before" holds across threads, and the clock
+ * does not run backwards. No lock is needed, and a failed swap costs another reading.
+ */
+#ifndef JITDUMP_APPEND_BUFFER_H
+#define JITDUMP_APPEND_BUFFER_H
+
+#include "clock.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+/* Four: one that is filled, one that is written, one between them for a thread that is
+ * interrupted in the middle of its copy, and one for an oversize append. */
+#define APPEND_BUFFER_BLOCKS 4
+
+/* The smallest distance at which two processors don't disturb each other's writes. */
+#define CACHE_LINE 64
+
+struct append_block {
+    /* Bytes committed to the block's present generation. */
+    _Alignas(CACHE_LINE) _Atomic uint32_t committed;
+    /* Its size once it is sealed; APPEND_BLOCK_OPEN before. */
+    _Atomic uint32_t sealed;
+    unsigned char *bytes;
+    /* Of an oversize generation: the bytes, in the appender's memory; else NULL. */
+    const struct iovec *oversize;
+    int oversize_count;
+};
+
+struct append_buffer {
+    /* generation << 32 | offset of the next reservation. 2^32 generations are never
+     * used up: each is a write to the file. */
+    _Alignas(CACHE_LINE) _Atomic uint64_t cursor;
+
+    /* How many generations have been flushed: the oldest that is not. Blocks of
+     * flushed ... flushed + APPEND_BUFFER_BLOCKS - 1 may be in use. Also the futex
+     * word of those who wait for blocks to be freed. */
+    _Alignas(CACHE_LINE) _Atomic uint32_t flushed;
+    _Atomic uint32_t waiters;
+    /* 1 while a thread (the holder) is flushing. */
+    _Atomic uint32_t flushing;
+
+    _Alignas(CACHE_LINE) uint32_t block_size;
+    enum jitdump_clock clock;
+    /* Eager: a flush seals the block being filled as soon as the file has caught up
+     * with it, and so leaves nothing behind. */
+    bool eager;
+    /* Takes the bytes; it deals with its errors itself. Called by one thread at a
+     * time, the holder, with no lock held that an appender could wait for. */
+    void (*sink)(void *context, const struct iovec *bytes, int count);
+    void *sink_context;
+
+    struct append_block blocks[APPEND_BUFFER_BLOCKS];
+};
+
+struct append_reservation {
+    /* Where to write the bytes; NULL for an oversize reservation. */
+    unsigned char *bytes;
+    /* The clock's reading that belongs to this place in the order. */
+    uint64_t timestamp;
+    /* Above 0, ascending in file order, never the same for two reservations. */
+    uint64_t index;
+    uint32_t generation;
+    uint32_t size;
+    /* The reservation sealed the block before its own, and that was complete by then. */
+    bool completed_previous;
+};
+
+/* `memory` has APPEND_BUFFER_BLOCKS * block_size bytes and outlives the buffer. The
+ * caller has set block_size, clock, eager, sink and sink_context. */
+void append_buffer_init(struct append_buffer *buffer, unsigned char *memory);
+
+/* Forgets all that is not flushed, and everything about threads: for the only thread of
+ * a forked child. Indices go on ascending. */
+void append_buffer_reset(struct append_buffer *buffer);
+
+/* Reserves 1 to block_size bytes. Waits while the buffer is full, flushing as it can. */
+void append_buffer_reserve(struct append_buffer *buffer, uint32_t size,
+                           struct append_reservation *reservation);
+
+/* To be called once for each reservation, when its bytes are there. True if there is now
+ * a complete block that no one may be about to flush: the caller sees to it. */
+bool append_buffer_commit(struct append_buffer *buffer,
+                          const struct append_reservation *reservation);
+
+/* The same two for bytes that need not fit into a block. The commit returns when the
+ * bytes have been handed to the sink from where they lie. */
+void append_buffer_reserve_oversize(struct append_buffer *buffer,
+                                    struct append_reservation *reservation);
+void append_buffer_commit_oversize(struct append_buffer *buffer,
+                                   const struct append_reservation *reservation,
+                                   const struct iovec *bytes, int count);
+
+/* Seals the block that is being filled, if anything is in it and the next is free. */
+void append_buffer_seal(struct append_buffer *buffer);
+
+/* Flushes the complete blocks, or leaves that to the thread that is doing so. Does not
+ * wait; async-signal-safe if the sink is. */
+void append_buffer_flush(struct append_buffer *buffer);
+
+/* Returns when all that was reserved before the call is flushed, or after `timeout_ns`
+ * without any progress (FUTEX_FOREVER: never). True in the first case. */
+bool append_buffer_flush_all(struct append_buffer *buffer, uint64_t timeout_ns);
+
+/* Nothing is reserved that is not flushed. */
+bool append_buffer_is_empty(struct append_buffer *buffer);
+
+/* The oldest generation that is not flushed is complete. */
+bool append_buffer_has_complete(struct append_buffer *buffer);
+
+/* Sleeps until `flushed` is no longer `seen`, at most `timeout_ns`. */
+void append_buffer_wait(struct append_buffer *buffer, uint32_t seen, uint64_t timeout_ns);
+
+/* For append_buffer.c and append_flush.c. */
+#define APPEND_BLOCK_OPEN UINT32_MAX
+
+static inline uint64_t append_cursor(uint32_t generation, uint32_t offset)
+{
+    return (uint64_t)generation << 32 | offset;
+}
+
+static inline uint32_t append_generation(uint64_t cursor)
+{
+    return (uint32_t)(cursor >> 32);
+}
+
+static inline uint32_t append_offset(uint64_t cursor)
+{
+    return (uint32_t)cursor;
+}
+
+static inline struct append_block *append_block(struct append_buffer *buffer, uint32_t generation)
+{
+    return &buffer->blocks[generation % APPEND_BUFFER_BLOCKS];
+}
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * Handing complete blocks to the sink, and waiting for that.
+ *
+ * One thread at a time, the holder of `flushing`, does it. Others never wait for the
+ * holder: they leave their blocks to it. So that none is forgotten, the holder drops the
+ * flag and then looks once more, while the others make their block complete and then
+ * try the flag. Both pairs are sequentially consistent: whoever fails to get the flag
+ * has come before it was dropped, and so the look afterwards sees its block.
+ */
+#define _GNU_SOURCE
+#include "append_buffer.h"
+
+#include "futex.h"
+
+#include <stddef.h>
+
+/* Seals the block of `generation` if the cursor is still in it, so that it can be flushed
+ * although it is not full. */
+static bool seal_if_current(struct append_buffer *buffer, uint32_t generation)
+{
+    const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
+    if (append_generation(cursor) != generation || append_offset(cursor) == 0)
+        return false;
+    append_buffer_seal(buffer);
+    return true;
+}
+
+bool append_buffer_has_complete(struct append_buffer *buffer)
+{
+    const uint32_t generation = atomic_load_explicit(&buffer->flushed, memory_order_seq_cst);
+    struct append_block *block = append_block(buffer, generation);
+    const uint32_t sealed = atomic_load_explicit(&block->sealed, memory_order_seq_cst);
+    return sealed != APPEND_BLOCK_OPEN &&
+           atomic_load_explicit(&block->committed, memory_order_seq_cst) == sealed;
+}
+
+bool append_buffer_is_empty(struct append_buffer *buffer)
+{
+    const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
+    const uint32_t flushed = atomic_load_explicit(&buffer->flushed, memory_order_seq_cst);
+    return cursor == append_cursor(flushed, 0);
+}
+
+/* What the holder looks for after it has dropped the flag. */
+static bool has_work(struct append_buffer *buffer)
+{
+    if (append_buffer_has_complete(buffer))
+        return true;
+    if (!buffer->eager)
+        return false;
+    const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
+    return append_generation(cursor) ==
+               atomic_load_explicit(&buffer->flushed, memory_order_seq_cst) &&
+           append_offset(cursor) != 0;
+}
+
+/* Only for the holder: the one who changes `flushed`. */
+static void flush_oldest(struct append_buffer *buffer, uint32_t generation)
+{
+    struct append_block *block = append_block(buffer, generation);
+    const uint32_t sealed = atomic_load_explicit(&block->sealed, memory_order_relaxed);
+    /* The bytes were acquired with `committed` in append_buffer_has_complete(). */
+    if (block->oversize != NULL) {
+        buffer->sink(buffer->sink_context, block->oversize, block->oversize_count);
+        block->oversize = NULL;
+    } else {
+        const struct iovec bytes = {block->bytes, sealed};
+        buffer->sink(buffer->sink_context, &bytes, 1);
+    }
+    atomic_store_explicit(&block->committed, 0, memory_order_relaxed);
+    atomic_store_explicit(&block->sealed, APPEND_BLOCK_OPEN, memory_order_relaxed);
+    /* Releases the freed block to is_free() in append_buffer.c. Sequentially consistent, as
+     * is the load: with append_buffer_wait(), which counts itself and then looks at
+     * `flushed`. Either it sees the new value, or we see it. */
+    atomic_store_explicit(&buffer->flushed, generation + 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&buffer->waiters, memory_order_seq_cst) != 0)
+        futex_wake(&buffer->flushed);
+}
+
+void append_buffer_flush(struct append_buffer *buffer)
+{
+    do {
+        if (atomic_exchange_explicit(&buffer->flushing, 1, memory_order_seq_cst) != 0)
+            return; /* its holder looks once more */
+        for (;;) {
+            const uint32_t generation =
+                atomic_load_explicit(&buffer->flushed, memory_order_relaxed);
+            if (append_buffer_has_complete(buffer))
+                flush_oldest(buffer, generation);
+            else if (!buffer->eager || !seal_if_current(buffer, generation))
+                break;
+        }
+        atomic_store_explicit(&buffer->flushing, 0, memory_order_seq_cst);
+    } while (has_work(buffer));
+}
+
+void append_buffer_wait(struct append_buffer *buffer, uint32_t seen, uint64_t timeout_ns)
+{
+    /* The other side of both is in flush_oldest(). */
+    atomic_fetch_add_explicit(&buffer->waiters, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&buffer->flushed, memory_order_seq_cst) == seen)
+        futex_wait(&buffer->flushed, seen, timeout_ns);
+    atomic_fetch_sub_explicit(&buffer->waiters, 1, memory_order_relaxed);
+}
+
+bool append_buffer_flush_all(struct append_buffer *buffer, uint64_t timeout_ns)
+{
+    const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
+    const uint32_t target = append_generation(cursor) + (append_offset(cursor) != 0);
+    for (;;) {
+        const uint32_t seen = atomic_load_explicit(&buffer->flushed, memory_order_acquire);
+        if ((int32_t)(seen - target) >= 0)
+            return true;
+        if (append_generation(atomic_load_explicit(&buffer->cursor, memory_order_acquire)) + 1 ==
+            target)
+            append_buffer_seal(buffer);
+        append_buffer_flush(buffer);
+        append_buffer_wait(buffer, seen, timeout_ns);
+        if (timeout_ns != FUTEX_FOREVER &&
+            atomic_load_explicit(&buffer->flushed, memory_order_acquire) == seen)
+            return false;
+    }
+}
