@@ -1,0 +1,253 @@
+#define _GNU_SOURCE
+#include "dump_file.h"
+
+#include "jitdump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The error for a system call on the file that failed with `error_number`. */
+static int from_errno(int error_number)
+{
+    switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+        return JITDUMP_ERROR_DIRECTORY_MISSING;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return JITDUMP_ERROR_DIRECTORY_NOT_WRITABLE;
+    case EMFILE:
+    case ENFILE:
+        return JITDUMP_ERROR_TOO_MANY_FILES;
+    case ENOMEM:
+        return JITDUMP_ERROR_NO_MEMORY;
+    case ENOSPC:
+    case EDQUOT:
+        return JITDUMP_ERROR_DISK_FULL;
+    case EFBIG:
+        return JITDUMP_ERROR_FILE_TOO_LARGE;
+    default:
+        return JITDUMP_ERROR_IO;
+    }
+}
+
+static int failed(struct dump_file *file, int error)
+{
+    file->error_number = errno;
+    return error;
+}
+
+int dump_file_directory(const char *directory, char absolute[PATH_MAX])
+{
+    if (directory == NULL)
+        directory = secure_getenv("JITDUMPDIR");
+    if (directory == NULL || directory[0] == '\0')
+        directory = ".";
+    if (realpath(directory, absolute) == NULL) {
+        const int error = from_errno(errno);
+        snprintf(absolute, PATH_MAX, "%s", directory);
+        return error;
+    }
+    struct stat status;
+    if (stat(absolute, &status) != 0 || !S_ISDIR(status.st_mode))
+        return JITDUMP_ERROR_DIRECTORY_MISSING;
+    return 0;
+}
+
+/* 0 if what has the dump's name is a stale dump, which may be removed. A living dump is
+ * known by its lock, which also tells apart equal pids of different pid namespaces. */
+static int check_stale(struct dump_file *file)
+{
+    struct stat status;
+    if (lstat(file->path, &status) != 0)
+        return errno == ENOENT ? 0 : failed(file, from_errno(errno));
+    if (!S_ISREG(status.st_mode) || status.st_uid != geteuid())
+        return JITDUMP_ERROR_FILE_FOREIGN;
+    /* O_NONBLOCK, should a FIFO have come in its place meanwhile. */
+    const int fd = open(file->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return failed(file, errno == EMFILE || errno == ENFILE ? JITDUMP_ERROR_TOO_MANY_FILES
+                                                               : JITDUMP_ERROR_FILE_FOREIGN);
+    const bool in_use = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return in_use ? JITDUMP_ERROR_FILE_IN_USE : 0;
+}
+
+/* Opens a new file of the dump's name. O_EXCL decides: whatever is planted at the path
+ * between the steps, nothing but a file made here is written to. */
+static int open_new(struct dump_file *file)
+{
+    for (int attempt = 0;; attempt++) {
+        file->fd = open(file->path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                        0600);
+        if (file->fd >= 0)
+            break;
+        if (errno != EEXIST)
+            return failed(file, from_errno(errno));
+        if (attempt == 2)
+            return JITDUMP_ERROR_FILE_FOREIGN; /* someone keeps putting it back */
+        const int error = check_stale(file);
+        if (error != 0)
+            return error;
+        if (unlink(file->path) != 0 && errno != ENOENT)
+            return failed(file, from_errno(errno));
+    }
+    /* The umask may have taken bits away. A file system without locks is no reason to fail:
+     * it only loses the protection against two dumps of one name. */
+    fchmod(file->fd, 0600);
+    flock(file->fd, LOCK_EX | LOCK_NB);
+    return 0;
+}
+
+/* An executable mapping of the file is the event by which perf and samply find it, and
+ * stays until close for those that are attached later. */
+static int map_marker(struct dump_file *file)
+{
+    file->marker_size = (size_t)sysconf(_SC_PAGESIZE);
+    file->marker =
+        mmap(NULL, file->marker_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, file->fd, 0);
+    if (file->marker != MAP_FAILED)
+        return 0;
+    file->marker = NULL;
+    /* EPERM: mounted noexec. EACCES: a security policy. */
+    return failed(file, errno == EPERM || errno == EACCES ? JITDUMP_ERROR_DIRECTORY_NOEXEC
+                        : errno == ENOMEM                 ? JITDUMP_ERROR_NO_MEMORY
+                                                          : JITDUMP_ERROR_IO);
+}
+
+int dump_file_create(struct dump_file *file, const char *directory,
+                     const struct jitdump_file_header *header)
+{
+    *file = (struct dump_file){.fd = -1};
+    const int length = snprintf(file->path, sizeof(file->path), "%s/jit-%u.dump",
+                                strcmp(directory, "/") == 0 ? "" : directory, header->pid);
+    if (length < 0 || (size_t)length >= sizeof(file->path)) {
+        errno = ENAMETOOLONG;
+        return failed(file, JITDUMP_ERROR_IO);
+    }
+
+    struct rlimit limit;
+    file->resource_limit = UINT64_MAX;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        file->resource_limit = limit.rlim_cur;
+
+    const struct iovec bytes = {(void *)(uintptr_t)header, sizeof(*header)};
+    int error = open_new(file);
+    if (error == 0)
+        error = dump_file_append(file, &bytes, 1);
+    if (error == 0)
+        error = map_marker(file);
+    if (error != 0)
+        dump_file_close(file, true);
+    file->error = error;
+    return error;
+}
+
+/* How many of the first `written` bytes are whole records. `bytes` ends with a record, of
+ * which only the last can reach beyond the first element. */
+static size_t whole_records(const struct iovec *bytes, size_t written)
+{
+    struct jit_record_header header;
+    size_t whole = 0;
+    while (written - whole >= sizeof(header) && bytes->iov_len - whole >= sizeof(header)) {
+        memcpy(&header, (const char *)bytes->iov_base + whole, sizeof(header));
+        if (header.total_size > written - whole)
+            break;
+        whole += header.total_size;
+    }
+    return whole;
+}
+
+/* Writes all of it, or as much as can be. Returns how much; sets errno if not all. */
+static size_t write_all(int fd, const struct iovec *bytes, int count)
+{
+    struct iovec rest[2] = {bytes[0], count == 2 ? bytes[1] : (struct iovec){NULL, 0}};
+    size_t written = 0;
+    while (rest[0].iov_len + rest[1].iov_len != 0) {
+        const ssize_t result = writev(fd, rest, 2);
+        if (result < 0 && errno == EINTR)
+            continue;
+        if (result <= 0) {
+            if (result == 0)
+                errno = ENOSPC; /* a regular file that takes nothing */
+            break;
+        }
+        written += (size_t)result;
+        size_t done = (size_t)result;
+        for (int i = 0; i < 2; i++) {
+            const size_t step = done < rest[i].iov_len ? done : rest[i].iov_len;
+            rest[i].iov_base = (char *)rest[i].iov_base + step;
+            rest[i].iov_len -= step;
+            done -= step;
+        }
+    }
+    return written;
+}
+
+int dump_file_append(struct dump_file *file, const struct iovec *bytes, int count)
+{
+    if (file->error != 0)
+        return file->error;
+    const size_t size = bytes[0].iov_len + (count == 2 ? bytes[1].iov_len : 0);
+    size_t written = 0;
+    if (size > file->resource_limit - file->size) {
+        /* Not even tried: at the limit the kernel would send SIGXFSZ, which kills. */
+        errno = EFBIG;
+    } else {
+        written = write_all(file->fd, bytes, count);
+    }
+    if (written == size) {
+        file->size += size;
+    } else {
+        const int error = from_errno(errno);
+        /* The errors of an open don't happen to a write. */
+        file->error = error == JITDUMP_ERROR_DISK_FULL || error == JITDUMP_ERROR_FILE_TOO_LARGE
+                          ? error
+                          : JITDUMP_ERROR_IO;
+        file->error_number = errno;
+        file->size += whole_records(bytes, written);
+        /* If this fails too, a reader meets a record cut short by the end of the file, and
+         * stops there. */
+        while (ftruncate(file->fd, (off_t)file->size) != 0 && errno == EINTR)
+            continue;
+    }
+    return file->error;
+}
+
+/* Whether the path still leads to our file: what someone else has put there is not ours
+ * to remove. */
+static bool is_at_path(const struct dump_file *file)
+{
+    struct stat ours, there;
+    return fstat(file->fd, &ours) == 0 && lstat(file->path, &there) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+void dump_file_close(struct dump_file *file, bool unlink_it)
+{
+    if (file->marker != NULL)
+        munmap(file->marker, file->marker_size);
+    file->marker = NULL;
+    if (file->fd >= 0) {
+        if (unlink_it && is_at_path(file))
+            unlink(file->path);
+        close(file->fd);
+    }
+    file->fd = -1;
+}
+
+void dump_file_abandon(struct dump_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+}

@@ -1,0 +1,50 @@
+/*
+ * The dump on disk: safe creation, the marker page, appending whole blocks, cutting back
+ * after a failed write.
+ */
+#ifndef JITDUMP_DUMP_FILE_H
+#define JITDUMP_DUMP_FILE_H
+
+#include "wire.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+struct dump_file {
+    int fd; /* -1: no file */
+    /* Up to here the file holds whole records. */
+    uint64_t size;
+    /* Where a write would raise SIGXFSZ. */
+    uint64_t resource_limit;
+    /* What the first failed write met, and its errno; appends do nothing from then on. */
+    int error;
+    int error_number;
+    void *marker;
+    size_t marker_size;
+    /* Absolute. Of a file that could not be created: what it failed on. */
+    char path[PATH_MAX];
+};
+
+/* Finds the directory for dumps: `directory`, else $JITDUMPDIR, else the current one;
+ * `absolute` receives its path, or after an error what was looked for. */
+int dump_file_directory(const char *directory, char absolute[PATH_MAX]);
+
+/* Creates `directory`/jit-<pid>.dump, writes the header and maps the marker page. After
+ * an error there is no file, path and error_number tell more. */
+int dump_file_create(struct dump_file *file, const char *directory,
+                     const struct jitdump_file_header *header);
+
+/* Appends bytes that make whole records. On error the file is cut back to its last whole
+ * record and takes no more: the error is returned now and from then on. */
+int dump_file_append(struct dump_file *file, const struct iovec *bytes, int count);
+
+/* Unmaps the marker page and closes; with `unlink_it`, removes the file too. */
+void dump_file_close(struct dump_file *file, bool unlink_it);
+
+/* In the child of a fork: the descriptor is closed, but the marker page stays mapped. */
+void dump_file_abandon(struct dump_file *file);
+
+#endif
