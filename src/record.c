@@ -1,0 +1,166 @@
+#include "record.h"
+
+#include "debug_info.h"
+
+/* The address range of code of a size that perf can keep in an int. */
+static int check_range(uint64_t code_addr, uint64_t code_size)
+{
+    if (code_size > JITDUMP_CODE_SIZE_MAX)
+        return JITDUMP_ERROR_CODE_SIZE;
+    if (code_addr > UINT64_MAX - code_size)
+        return JITDUMP_ERROR_CODE_ADDR;
+    return 0;
+}
+
+/* JIT_CODE_UNWINDING_INFO */
+
+static int unwinding_info_check(const struct jitdump_code *code, uint64_t *size)
+{
+    *size = 0;
+    if (code->eh_frame == NULL && code->eh_frame_size == 0 && code->eh_frame_hdr == NULL &&
+        code->eh_frame_hdr_size == 0)
+        return 0;
+    if (code->eh_frame == NULL || code->eh_frame_size == 0 || code->eh_frame_hdr == NULL ||
+        code->eh_frame_hdr_size == 0)
+        return JITDUMP_ERROR_UNWIND_EMPTY;
+    if (code->eh_frame_hdr_size > code->eh_frame_size)
+        return JITDUMP_ERROR_UNWIND_HEADER_SIZE;
+    /* The first comparison keeps the sum from wrapping. */
+    if (code->eh_frame_size > JITDUMP_CODE_SIZE_MAX ||
+        code->eh_frame_size + code->eh_frame_hdr_size > JITDUMP_CODE_SIZE_MAX)
+        return JITDUMP_ERROR_UNWIND_SIZE;
+    *size = sizeof(struct jit_code_unwinding_info) + code->eh_frame_size + code->eh_frame_hdr_size;
+    return 0;
+}
+
+static unsigned char *unwinding_info_write(unsigned char *to, const struct record_stamp *stamp,
+                                           const struct jitdump_code *code)
+{
+    const uint64_t unwind_data_size = code->eh_frame_size + code->eh_frame_hdr_size;
+    const struct jit_code_unwinding_info record = {
+        .header = record_header(JIT_CODE_UNWINDING_INFO, sizeof(record) + unwind_data_size, stamp),
+        .unwind_data_size = unwind_data_size,
+        .eh_frame_hdr_size = code->eh_frame_hdr_size,
+        /* With 0, perf would not use the data. */
+        .mapped_size = unwind_data_size,
+    };
+    to = put(to, &record, sizeof(record));
+    to = put(to, code->eh_frame, (size_t)code->eh_frame_size);
+    return put(to, code->eh_frame_hdr, (size_t)code->eh_frame_hdr_size);
+}
+
+/* JIT_CODE_LOAD */
+
+static int load_check(const struct jitdump_code *code, uint64_t *head_size)
+{
+    if (code->name == NULL || code->name[0] == '\0')
+        return JITDUMP_ERROR_NAME_MISSING;
+    if (code->code_size != 0 && code->code_bytes == NULL && code->code_addr == 0)
+        return JITDUMP_ERROR_CODE_MISSING;
+    const int error = check_range(code->code_addr, code->code_size);
+    if (error != 0)
+        return error;
+    *head_size = sizeof(struct jit_code_load) + strlen(code->name) + 1;
+    return *head_size + code->code_size > UINT32_MAX ? JITDUMP_ERROR_RECORD_SIZE : 0;
+}
+
+static unsigned char *load_write(unsigned char *to, const struct record_stamp *stamp,
+                                 const struct jitdump_code *code)
+{
+    const size_t name_size = strlen(code->name) + 1;
+    const struct jit_code_load record = {
+        .header = record_header(JIT_CODE_LOAD, sizeof(record) + name_size + code->code_size, stamp),
+        .pid = stamp->pid,
+        .tid = stamp->tid,
+        .vma = code->code_addr,
+        .code_addr = code->code_addr,
+        .code_size = code->code_size,
+        .code_index = stamp->code_index,
+    };
+    to = put(to, &record, sizeof(record));
+    return put(to, code->name, name_size);
+}
+
+/* The group */
+
+int record_code_check(const struct jitdump_code *code, uint64_t *head_size)
+{
+    uint64_t load_size, debug_info_size, unwinding_info_size;
+    int error = load_check(code, &load_size);
+    if (error == 0)
+        error = debug_info_check(code, &debug_info_size);
+    if (error == 0)
+        error = unwinding_info_check(code, &unwinding_info_size);
+    if (error == 0)
+        *head_size = debug_info_size + unwinding_info_size + load_size;
+    return error;
+}
+
+unsigned char *record_code_write(unsigned char *to, const struct record_stamp *stamp,
+                                 const void *input)
+{
+    const struct jitdump_code *code = input;
+    if (code->line_count != 0)
+        to = debug_info_write(to, stamp, code);
+    if (code->eh_frame_size != 0)
+        to = unwinding_info_write(to, stamp, code);
+    return load_write(to, stamp, code);
+}
+
+/* JIT_CODE_MOVE */
+
+int record_move_check(const struct record_move *move)
+{
+    if (move->code_index == 0)
+        return JITDUMP_ERROR_CODE_INDEX;
+    const int error = check_range(move->old_code_addr, move->code_size);
+    return error != 0 ? error : check_range(move->new_code_addr, move->code_size);
+}
+
+unsigned char *record_move_write(unsigned char *to, const struct record_stamp *stamp,
+                                 const void *input)
+{
+    const struct record_move *move = input;
+    const struct jit_code_move record = {
+        .header = record_header(JIT_CODE_MOVE, sizeof(record), stamp),
+        .pid = stamp->pid,
+        .tid = stamp->tid,
+        .vma = move->new_code_addr,
+        .old_code_addr = move->old_code_addr,
+        .new_code_addr = move->new_code_addr,
+        .code_size = move->code_size,
+        .code_index = move->code_index,
+    };
+    return put(to, &record, sizeof(record));
+}
+
+/* Records of other ids, and the last one */
+
+int record_raw_check(const struct record_raw *raw)
+{
+    if (raw->id <= JIT_CODE_LAST_SPECIFIED)
+        return JITDUMP_ERROR_RECORD_ID;
+    if (raw->payload_size == 0)
+        return JITDUMP_ERROR_RECORD_EMPTY;
+    if (raw->payload_size > UINT32_MAX - sizeof(struct jit_record_header))
+        return JITDUMP_ERROR_RECORD_SIZE;
+    return 0;
+}
+
+unsigned char *record_raw_write(unsigned char *to, const struct record_stamp *stamp,
+                                const void *input)
+{
+    const struct record_raw *raw = input;
+    const struct jit_record_header record = {
+        raw->id, (uint32_t)(sizeof(record) + raw->payload_size), stamp->timestamp};
+    return put(to, &record, sizeof(record));
+}
+
+unsigned char *record_close_write(unsigned char *to, const struct record_stamp *stamp,
+                                  const void *unused)
+{
+    (void)unused;
+    const struct jit_code_close record = {
+        record_header(JIT_CODE_CLOSE, sizeof(record), stamp)};
+    return put(to, &record, sizeof(record));
+}

@@ -1,0 +1,70 @@
+/*
+ * perf's records into bytes.
+ *
+ * An encoder is two functions over the same input: one checks it and says how many bytes
+ * it will take, the other writes just so many. A record that ends with bytes of the
+ * caller's (code, or a raw payload) is encoded up to those, its head; whoever appends
+ * it puts the tail behind. Nothing lies between: perf finds the code of a JIT_CODE_LOAD
+ * from the record's end, samply right behind the name.
+ */
+#ifndef JITDUMP_RECORD_H
+#define JITDUMP_RECORD_H
+
+#include "jitdump.h"
+#include "wire.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* What a group of records gets from the place and the moment of its append. */
+struct record_stamp {
+    uint64_t timestamp;
+    uint64_t code_index;
+    uint32_t pid;
+    uint32_t tid;
+};
+
+struct record_move {
+    uint64_t code_index;
+    uint64_t old_code_addr;
+    uint64_t new_code_addr;
+    uint64_t code_size;
+};
+
+struct record_raw {
+    uint32_t id;
+    uint64_t payload_size;
+};
+
+/* A function's whole group: JIT_CODE_DEBUG_INFO, JIT_CODE_UNWINDING_INFO (each if there is
+ * any), JIT_CODE_LOAD without the code. The first two belong to the next JIT_CODE_LOAD
+ * in the file, whatever their address: hence one group. */
+int record_code_check(const struct jitdump_code *code, uint64_t *head_size);
+unsigned char *record_code_write(unsigned char *to, const struct record_stamp *stamp,
+                                 const void *code);
+
+int record_move_check(const struct record_move *move);
+unsigned char *record_move_write(unsigned char *to, const struct record_stamp *stamp,
+                                 const void *move);
+
+int record_raw_check(const struct record_raw *raw);
+unsigned char *record_raw_write(unsigned char *to, const struct record_stamp *stamp,
+                                const void *raw);
+
+unsigned char *record_close_write(unsigned char *to, const struct record_stamp *stamp,
+                                  const void *unused);
+
+/* The bytes at `from` go to `to`, which need not be aligned. Returns what is behind. */
+static inline unsigned char *put(unsigned char *to, const void *from, size_t size)
+{
+    memcpy(to, from, size);
+    return to + size;
+}
+
+static inline struct jit_record_header record_header(enum jit_record_type id, uint64_t total_size,
+                                                     const struct record_stamp *stamp)
+{
+    return (struct jit_record_header){(uint32_t)id, (uint32_t)total_size, stamp->timestamp};
+}
+
+#endif
