@@ -208,8 +208,8 @@ struct jitdump_options {
     /* How many bytes gather before they are written, in every mode: the size of one
      * of the buffer's four blocks. 4 KiB to 16 MiB. 0: 64 KiB. */
     uint64_t flush_bytes;
-    /* How long bytes may wait in the buffered and background modes, in nanoseconds.
-     * 0: 100 ms. */
+    /* How long bytes may wait in the buffered and background modes, in nanoseconds, up
+     * to an hour. 0: 100 ms. */
     uint64_t flush_interval_ns;
     /* The dump never grows past this many bytes (at least 4 KiB); the append that
      * would do it fails with JITDUMP_ERROR_SIZE_LIMIT. 0: no limit. */
@@ -393,9 +393,8 @@ JITDUMP_API int jitdump_flush(struct jitdump *dump);
 /*
  * For a fatal-signal handler (and async-signal-safe; the one function here that is):
  * writes what can be written without waiting for anybody. Returns 0 if that was all
- * there was, JITDUMP_ERROR_BUSY if not: because the signal has hit an append or a
- * write under way, of this thread or another, or the child of a fork; or the
- * sticky error.
+ * there was, JITDUMP_ERROR_BUSY if not, because the signal has hit an append or a
+ * write under way, of this thread or another; or the sticky error.
  */
 JITDUMP_API int jitdump_flush_from_signal(struct jitdump *dump);
 

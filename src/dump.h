@@ -1,0 +1,69 @@
+/*
+ * The handle, as jitdump.c (its life) and emit.c (its records) see it.
+ */
+#ifndef JITDUMP_DUMP_H
+#define JITDUMP_DUMP_H
+
+#include "append_buffer.h"
+#include "background.h"
+#include "dump_file.h"
+#include "jitdump.h"
+#include "process.h"
+
+enum status {
+    STATUS_OPEN = 0,
+    /* In the child of a fork, which has no file yet. Sticky errors are negative. */
+    STATUS_FORKED = 1
+};
+
+struct jitdump {
+    struct append_buffer buffer;
+    struct background background;
+    struct process_member member;
+    struct dump_file file;
+
+    /* enum status, or the sticky error. */
+    _Atomic int status;
+    /* With a size limit: the bytes of the file and of all that is to go into it. */
+    _Atomic uint64_t accepted;
+    /* Buffered mode: when an append last flushed because of the interval. */
+    _Atomic uint64_t last_flush;
+
+    uint32_t pid;
+    uint32_t flags;
+    uint32_t elf_mach;
+    enum jitdump_flush_mode flush_mode;
+    /* In the clock's units. */
+    uint64_t flush_interval;
+    uint64_t flush_interval_ns;
+    uint64_t size_limit; /* 0: none */
+    size_t mapping_size; /* of this struct and the buffer's memory behind it */
+    char directory[PATH_MAX];
+};
+
+static inline int load_status(const struct jitdump *dump)
+{
+    /* Acquire pairs with the release in set_status(): a child's threads see the file that one of
+     * them has made. */
+    return atomic_load_explicit(&dump->status, memory_order_acquire);
+}
+
+static inline void set_status(struct jitdump *dump, int status)
+{
+    atomic_store_explicit(&dump->status, status, memory_order_release);
+}
+
+/* What a flush has met: the sticky error, unless all that was accepted is written. */
+static inline int flush_error(const struct jitdump *dump)
+{
+    const int status = load_status(dump);
+    return status < 0 && status != JITDUMP_ERROR_SIZE_LIMIT ? status : 0;
+}
+
+/* The child's first append makes its file. Returns the new status. */
+int dump_start_in_child(struct jitdump *dump);
+
+/* Appends JIT_CODE_CLOSE, whatever the status. Nothing may be appended after it. */
+void dump_append_close(struct jitdump *dump);
+
+#endif

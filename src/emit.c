@@ -1,0 +1,201 @@
+/*
+ * Appending records.
+ *
+ * Data flows one way: the caller's struct -> the encoder says the exact size -> one
+ * reservation in the buffer -> the encoder writes into it -> the file.
+ */
+#define _GNU_SOURCE
+#include "dump.h"
+#include "record.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+typedef unsigned char *encoder(unsigned char *to, const struct record_stamp *stamp,
+                               const void *input);
+
+/* The records to append: `encode` writes head_size bytes from `input`, and `tail` follows. */
+struct group {
+    encoder *encode;
+    const void *input;
+    uint64_t head_size;
+    const void *tail;
+    uint64_t tail_size;
+};
+
+/* With a size limit: counts the group in, or ends the dump. JIT_CODE_CLOSE has its place
+ * kept. */
+static int accept_size(struct jitdump *dump, uint64_t size)
+{
+    const uint64_t limit = dump->size_limit - sizeof(struct jit_code_close);
+    uint64_t accepted = atomic_load_explicit(&dump->accepted, memory_order_relaxed);
+    do {
+        if (size > limit - accepted) {
+            /* Not over an error of the file, which says more. */
+            int open = STATUS_OPEN;
+            atomic_compare_exchange_strong(&dump->status, &open, JITDUMP_ERROR_SIZE_LIMIT);
+            return JITDUMP_ERROR_SIZE_LIMIT;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&dump->accepted, &accepted, accepted + size,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return 0;
+}
+
+static void encode_head(const struct jitdump *dump, const struct group *group,
+                        const struct append_reservation *reservation, unsigned char *to)
+{
+    const struct record_stamp stamp = {reservation->timestamp, reservation->index, dump->pid,
+                                       process_thread_id()};
+    const unsigned char *end = group->encode(to, &stamp, group->input);
+    assert(end == to + group->head_size);
+    (void)end;
+}
+
+/* More than a block takes: written from where it lies. */
+static int append_oversize(struct jitdump *dump, const struct group *group, uint64_t *index)
+{
+    unsigned char *head = group->head_size <= SIZE_MAX ? malloc((size_t)group->head_size) : NULL;
+    if (head == NULL) {
+        if (dump->size_limit != 0)
+            atomic_fetch_sub_explicit(&dump->accepted, group->head_size + group->tail_size,
+                                      memory_order_relaxed);
+        return JITDUMP_ERROR_NO_MEMORY;
+    }
+    struct append_reservation reservation;
+    append_buffer_reserve_oversize(&dump->buffer, &reservation);
+    encode_head(dump, group, &reservation, head);
+    const struct iovec bytes[2] = {{head, (size_t)group->head_size},
+                                   {(void *)(uintptr_t)group->tail, (size_t)group->tail_size}};
+    append_buffer_commit_oversize(&dump->buffer, &reservation, bytes, 2);
+    free(head);
+    *index = reservation.index;
+    return flush_error(dump);
+}
+
+/* What the flush mode does after each append. */
+static int after_append(struct jitdump *dump, uint64_t timestamp, bool completed)
+{
+    switch (dump->flush_mode) {
+    case JITDUMP_FLUSH_WRITE_THROUGH:
+        append_buffer_flush(&dump->buffer);
+        break;
+    case JITDUMP_FLUSH_BUFFERED: {
+        uint64_t last = atomic_load_explicit(&dump->last_flush, memory_order_relaxed);
+        /* Signed: another append with a later time may have been faster. The swap lets one
+         * of many flush. */
+        const bool due = (int64_t)(timestamp - last) >= (int64_t)dump->flush_interval &&
+                         atomic_compare_exchange_strong_explicit(&dump->last_flush, &last,
+                                                                 timestamp, memory_order_relaxed,
+                                                                 memory_order_relaxed);
+        if (due)
+            append_buffer_seal(&dump->buffer);
+        if (due || completed)
+            append_buffer_flush(&dump->buffer);
+        break;
+    }
+    case JITDUMP_FLUSH_BACKGROUND:
+        background_call(&dump->background, completed);
+        break;
+    }
+    return flush_error(dump);
+}
+
+static int append(struct jitdump *dump, const struct group *group, uint64_t *index)
+{
+    int error = load_status(dump);
+    if (error == STATUS_FORKED)
+        error = dump_start_in_child(dump);
+    const uint64_t size = group->head_size + group->tail_size;
+    if (error == 0 && dump->size_limit != 0)
+        error = accept_size(dump, size);
+    if (error != 0)
+        return error;
+    if (size > dump->buffer.block_size)
+        return append_oversize(dump, group, index);
+
+    struct append_reservation reservation;
+    append_buffer_reserve(&dump->buffer, (uint32_t)size, &reservation);
+    encode_head(dump, group, &reservation, reservation.bytes);
+    if (group->tail_size != 0)
+        put(reservation.bytes + group->head_size, group->tail, (size_t)group->tail_size);
+    const bool completed = append_buffer_commit(&dump->buffer, &reservation);
+    *index = reservation.index;
+    return after_append(dump, reservation.timestamp, completed);
+}
+
+void dump_append_close(struct jitdump *dump)
+{
+    const struct group group = {.encode = record_close_write,
+                                .head_size = sizeof(struct jit_code_close)};
+    struct append_reservation reservation;
+    append_buffer_reserve(&dump->buffer, (uint32_t)group.head_size, &reservation);
+    encode_head(dump, &group, &reservation, reservation.bytes);
+    append_buffer_commit(&dump->buffer, &reservation);
+}
+
+/* The sticky error, before anything else is looked at. */
+static int sticky_error(struct jitdump *dump)
+{
+    const int status = load_status(dump);
+    return status < 0 ? status : 0;
+}
+
+int jitdump_load(struct jitdump *dump, const struct jitdump_code *code, uint64_t *code_index)
+{
+    uint64_t index = 0;
+    int error = 0;
+    if (dump != NULL) {
+        struct group group = {.encode = record_code_write, .input = code};
+        error = sticky_error(dump);
+        if (error == 0 && code == NULL)
+            error = JITDUMP_ERROR_ARGUMENT;
+        if (error == 0 && code->struct_size != sizeof(*code))
+            error = JITDUMP_ERROR_STRUCT_SIZE;
+        if (error == 0 && code->reserved != 0)
+            error = JITDUMP_ERROR_OPTION;
+        if (error == 0)
+            error = record_code_check(code, &group.head_size);
+        if (error == 0) {
+            group.tail = code->code_bytes != NULL ? code->code_bytes
+                                                  : (const void *)(uintptr_t)code->code_addr;
+            group.tail_size = code->code_size;
+            error = append(dump, &group, &index);
+        }
+    }
+    if (code_index != NULL)
+        *code_index = error == 0 ? index : 0;
+    return error;
+}
+
+int jitdump_move(struct jitdump *dump, uint64_t code_index, uint64_t old_code_addr,
+                 uint64_t new_code_addr, uint64_t code_size)
+{
+    if (dump == NULL)
+        return 0;
+    const struct record_move move = {code_index, old_code_addr, new_code_addr, code_size};
+    const struct group group = {
+        .encode = record_move_write, .input = &move, .head_size = sizeof(struct jit_code_move)};
+    int error = sticky_error(dump);
+    if (error == 0)
+        error = record_move_check(&move);
+    return error != 0 ? error : append(dump, &group, &(uint64_t){0});
+}
+
+int jitdump_append_raw(struct jitdump *dump, uint32_t id, const void *payload,
+                       uint64_t payload_size)
+{
+    if (dump == NULL)
+        return 0;
+    const struct record_raw raw = {id, payload_size};
+    const struct group group = {.encode = record_raw_write,
+                                .input = &raw,
+                                .head_size = sizeof(struct jit_record_header),
+                                .tail = payload,
+                                .tail_size = payload_size};
+    int error = sticky_error(dump);
+    if (error == 0)
+        error = record_raw_check(&raw);
+    if (error == 0 && payload == NULL)
+        error = JITDUMP_ERROR_ARGUMENT;
+    return error != 0 ? error : append(dump, &group, &(uint64_t){0});
+}

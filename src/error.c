@@ -1,0 +1,97 @@
+#include "jitdump.h"
+
+/* Each line: the cause, then the way out. */
+const char *jitdump_strerror(int error)
+{
+    switch (error) {
+    case 0:
+        return "success";
+    case JITDUMP_ERROR_ARGUMENT:
+        return "an argument is NULL that must not be";
+    case JITDUMP_ERROR_STRUCT_SIZE:
+        return "struct_size is of no version that this library knows: "
+               "set it to sizeof the struct, and load the library that belongs to the header";
+    case JITDUMP_ERROR_OPTION:
+        return "unknown enum value or flag, a value out of its range, or reserved not 0: "
+               "see the field's comment in jitdump.h";
+    case JITDUMP_ERROR_NO_MEMORY:
+        return "out of memory";
+    case JITDUMP_ERROR_CLOCK_UNSUPPORTED:
+        return "this processor architecture has no JITDUMP_CLOCK_TSC: use JITDUMP_CLOCK_MONOTONIC";
+    case JITDUMP_ERROR_CLOCK_NO_CONVERSION:
+        return "the kernel offers no conversion of TSC timestamps (cap_user_time_zero is 0), "
+               "so that perf could not use the dump: use JITDUMP_CLOCK_MONOTONIC";
+    case JITDUMP_ERROR_CLOCK_NOT_PERMITTED:
+        return "the kernel can't be asked whether it converts TSC timestamps, because perf events "
+               "are not permitted: lower /proc/sys/kernel/perf_event_paranoid to 2, or use "
+               "JITDUMP_CLOCK_MONOTONIC";
+    case JITDUMP_ERROR_DIRECTORY_MISSING:
+        return "the directory does not exist or is no directory: create it, or name another by "
+               "the option or $JITDUMPDIR";
+    case JITDUMP_ERROR_DIRECTORY_NOT_WRITABLE:
+        return "no file may be created in the directory: name another by the option or "
+               "$JITDUMPDIR";
+    case JITDUMP_ERROR_DIRECTORY_NOEXEC:
+        return "the directory is on a file system that forbids executable mappings (mounted "
+               "noexec, or by a security policy), by which profilers find the dump: name another "
+               "by the option or $JITDUMPDIR";
+    case JITDUMP_ERROR_FILE_FOREIGN:
+        return "something that is no dump of this user has the dump's name: remove it, or name "
+               "another directory by the option or $JITDUMPDIR";
+    case JITDUMP_ERROR_FILE_IN_USE:
+        return "an open dump has that name already: close it first, or name another directory "
+               "by the option or $JITDUMPDIR";
+    case JITDUMP_ERROR_TOO_MANY_FILES:
+        return "no file descriptor is left: raise RLIMIT_NOFILE, or close some";
+    case JITDUMP_ERROR_DISK_FULL:
+        return "no space left on the file system, or quota used up; the dump has ended with its "
+               "last whole record: make space, or name another directory";
+    case JITDUMP_ERROR_FILE_TOO_LARGE:
+        return "the dump would grow past RLIMIT_FSIZE or the file system's limit, and has ended "
+               "with its last whole record: raise the limit";
+    case JITDUMP_ERROR_IO:
+        return "a system call on the dump failed; what was written is readable up to the last "
+               "whole record";
+    case JITDUMP_ERROR_SIZE_LIMIT:
+        return "the dump has reached size_limit and takes no more: raise it, or go without";
+    case JITDUMP_ERROR_BUSY:
+        return "not all could be written from the signal handler, because an append or a write "
+               "was under way";
+    case JITDUMP_ERROR_NAME_MISSING:
+        return "the function's name is NULL or empty: give it one";
+    case JITDUMP_ERROR_CODE_MISSING:
+        return "code_size is not 0, but there is neither code_bytes nor code_addr: set code_addr";
+    case JITDUMP_ERROR_CODE_SIZE:
+        return "code_size is over 2 GiB - 1, more than perf can take: describe it in parts";
+    case JITDUMP_ERROR_CODE_ADDR:
+        return "the code reaches past the end of the address space: check code_addr and code_size";
+    case JITDUMP_ERROR_CODE_INDEX:
+        return "code_index 0 is no function's: pass what jitdump_load() has given";
+    case JITDUMP_ERROR_RECORD_SIZE:
+        return "the record would be over 4 GiB - 1: describe less at once";
+    case JITDUMP_ERROR_RECORD_EMPTY:
+        return "a record without payload ends a consumer's reading: give it at least one byte";
+    case JITDUMP_ERROR_RECORD_ID:
+        return "ids 0 to 4 are the specification's own: use jitdump_load() or jitdump_move()";
+    case JITDUMP_ERROR_LINES_MISSING:
+        return "line_count is not 0, but lines is NULL";
+    case JITDUMP_ERROR_LINES_ORDER:
+        return "the lines' addresses do not ascend strictly: sort them, and keep one per address";
+    case JITDUMP_ERROR_LINES_RANGE:
+        return "a line's address is outside of the code: addresses are absolute, from code_addr";
+    case JITDUMP_ERROR_LINE_NUMBER:
+        return "a line has the number 0: lines count from 1; leave out what has no line";
+    case JITDUMP_ERROR_LINE_FILE:
+        return "a line has no file: NULL or empty";
+    case JITDUMP_ERROR_UNWIND_EMPTY:
+        return "of eh_frame, eh_frame_hdr and their sizes one is missing: give all four or none";
+    case JITDUMP_ERROR_UNWIND_SIZE:
+        return "eh_frame and eh_frame_hdr are over 2 GiB - 1 together";
+    case JITDUMP_ERROR_UNWIND_HEADER_SIZE:
+        return "eh_frame_hdr is larger than eh_frame: they seem to be swapped";
+    case JITDUMP_ERROR_THREAD:
+        return "the flusher thread could not be started: use another flush mode";
+    default:
+        return "an error unknown to this version of the library";
+    }
+}

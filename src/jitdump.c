@@ -1,0 +1,309 @@
+/*
+ * The handle's life: open, flush, close, and what fork and exit do to it.
+ */
+#define _GNU_SOURCE
+#include "dump.h"
+#include "futex.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Large enough that a write's fixed cost is spread thin, small enough that four blocks
+ * stay in a second-level cache. */
+#define DEFAULT_FLUSH_BYTES (UINT64_C(64) << 10)
+#define MIN_FLUSH_BYTES (UINT64_C(4) << 10)
+#define MAX_FLUSH_BYTES (UINT64_C(16) << 20)
+
+/* A tenth of a second: a profiler that reads along is as good as live, and an emitter that
+ * trickles makes ten writes a second at most. */
+#define DEFAULT_FLUSH_INTERVAL_NS UINT64_C(100000000)
+
+#define MAX_FLUSH_INTERVAL_NS UINT64_C(3600000000000)
+
+#define MIN_SIZE_LIMIT (UINT64_C(4) << 10)
+
+/* How long the exit of the process waits for an append that makes no progress: its thread
+ * may be the one that is exiting, from a signal handler. */
+#define EXIT_TIMEOUT_NS UINT64_C(1000000000)
+
+#if defined(__x86_64__)
+#define BUILD_ELF_MACH EM_X86_64
+#elif defined(__i386__)
+#define BUILD_ELF_MACH EM_386
+#elif defined(__aarch64__)
+#define BUILD_ELF_MACH EM_AARCH64
+#elif defined(__arm__)
+#define BUILD_ELF_MACH EM_ARM
+#elif defined(__riscv)
+#define BUILD_ELF_MACH EM_RISCV
+#elif defined(__s390x__)
+#define BUILD_ELF_MACH EM_S390
+#elif defined(__powerpc64__)
+#define BUILD_ELF_MACH EM_PPC64
+#elif defined(__loongarch__)
+#define BUILD_ELF_MACH 258
+#else
+#define BUILD_ELF_MACH EM_NONE /* elf_mach must be given */
+#endif
+
+/* The buffer's sink. Blocks that come after an error are dropped, so that no appender waits
+ * for a buffer that can't be emptied. */
+static void write_blocks(void *context, const struct iovec *bytes, int count)
+{
+    struct jitdump *dump = context;
+    /* An append must not be cancelled in a write: others would wait for it for ever. */
+    const struct process_shield shield = process_shield();
+    const int error = dump_file_append(&dump->file, bytes, count);
+    if (error != 0)
+        set_status(dump, error);
+    process_unshield(shield);
+}
+
+/* Opening */
+
+static int check_options(const struct jitdump_options *options)
+{
+    const uint32_t known_flags = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_FORCE_TSC;
+    if (options->struct_size != sizeof(*options))
+        return JITDUMP_ERROR_STRUCT_SIZE;
+    if ((options->flags & ~known_flags) != 0 || options->clock > JITDUMP_CLOCK_TSC ||
+        options->flush_mode > JITDUMP_FLUSH_BACKGROUND || options->elf_mach > UINT16_MAX ||
+        (options->elf_mach == 0 && BUILD_ELF_MACH == EM_NONE) || options->reserved != 0)
+        return JITDUMP_ERROR_OPTION;
+    if (options->flush_bytes != 0 &&
+        (options->flush_bytes < MIN_FLUSH_BYTES || options->flush_bytes > MAX_FLUSH_BYTES))
+        return JITDUMP_ERROR_OPTION;
+    if (options->flush_interval_ns > MAX_FLUSH_INTERVAL_NS)
+        return JITDUMP_ERROR_OPTION;
+    if (options->size_limit != 0 && options->size_limit < MIN_SIZE_LIMIT)
+        return JITDUMP_ERROR_OPTION;
+    return clock_check((enum jitdump_clock)options->clock,
+                       (options->flags & JITDUMP_FORCE_TSC) != 0);
+}
+
+static void after_fork(struct process_member *member);
+static void at_exit(struct process_member *member);
+
+/* The handle and the buffer's memory, in pages of their own. NULL: out of memory. */
+static struct jitdump *allocate(const struct jitdump_options *options)
+{
+    const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t handle_size = (sizeof(struct jitdump) + page_size - 1) / page_size * page_size;
+    const size_t block_size =
+        (size_t)(options->flush_bytes != 0 ? options->flush_bytes : DEFAULT_FLUSH_BYTES);
+    const size_t mapping_size = handle_size + APPEND_BUFFER_BLOCKS * block_size;
+
+    unsigned char *const memory =
+        mmap(NULL, mapping_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    struct jitdump *dump = (struct jitdump *)(void *)memory;
+    dump->mapping_size = mapping_size;
+    dump->buffer.block_size = (uint32_t)block_size;
+    dump->buffer.clock = (enum jitdump_clock)options->clock;
+    dump->buffer.eager = options->flush_mode == JITDUMP_FLUSH_WRITE_THROUGH;
+    dump->buffer.sink = write_blocks;
+    dump->buffer.sink_context = dump;
+    append_buffer_init(&dump->buffer, memory + handle_size);
+
+    dump->member = (struct process_member){.after_fork = after_fork, .at_exit = at_exit};
+    dump->flags = options->flags;
+    dump->elf_mach = options->elf_mach != 0 ? options->elf_mach : BUILD_ELF_MACH;
+    dump->flush_mode = (enum jitdump_flush_mode)options->flush_mode;
+    dump->flush_interval_ns = options->flush_interval_ns != 0 ? options->flush_interval_ns
+                                                              : DEFAULT_FLUSH_INTERVAL_NS;
+    if (dump->flush_mode == JITDUMP_FLUSH_BUFFERED)
+        dump->flush_interval = clock_units(dump->buffer.clock, dump->flush_interval_ns);
+    dump->size_limit = options->size_limit;
+    return dump;
+}
+
+/* Makes the file of the calling process, and its thread where there is to be one. */
+static int start(struct jitdump *dump)
+{
+    dump->pid = (uint32_t)getpid();
+    const struct jitdump_file_header header = {
+        .magic = JITDUMP_MAGIC,
+        .version = JITDUMP_FILE_VERSION,
+        .total_size = sizeof(header),
+        .elf_mach = dump->elf_mach,
+        .pid = dump->pid,
+        .timestamp = clock_now(dump->buffer.clock),
+        .flags = dump->buffer.clock == JITDUMP_CLOCK_TSC ? JITDUMP_FLAGS_ARCH_TIMESTAMP : 0,
+    };
+    int error = dump_file_create(&dump->file, dump->directory, &header);
+    if (error != 0)
+        return error;
+    atomic_store_explicit(&dump->accepted, sizeof(header), memory_order_relaxed);
+    atomic_store_explicit(&dump->last_flush, header.timestamp, memory_order_relaxed);
+    if (dump->flush_mode == JITDUMP_FLUSH_BACKGROUND) {
+        error = background_start(&dump->background, &dump->buffer, dump->flush_interval_ns);
+        if (error != 0)
+            dump_file_close(&dump->file, true);
+    }
+    return error;
+}
+
+static void explain(const struct jitdump_options *options, int error, const char *path,
+                    int error_number)
+{
+    if (options->error_message == NULL || options->error_message_size == 0)
+        return;
+    const size_t size = (size_t)options->error_message_size;
+    if (error == 0)
+        options->error_message[0] = '\0';
+    else if (path[0] == '\0')
+        snprintf(options->error_message, size, "%s", jitdump_strerror(error));
+    else if (error == JITDUMP_ERROR_IO)
+        snprintf(options->error_message, size, "%s: %s (errno %d)", path, jitdump_strerror(error),
+                 error_number);
+    else
+        snprintf(options->error_message, size, "%s: %s", path, jitdump_strerror(error));
+}
+
+void jitdump_options_init(struct jitdump_options *options, uint32_t struct_size)
+{
+    if (options == NULL || struct_size < sizeof(struct_size))
+        return;
+    memset(options, 0, struct_size);
+    options->struct_size = struct_size;
+}
+
+int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
+{
+    static const struct jitdump_options defaults = {.struct_size = sizeof(defaults)};
+    if (result == NULL)
+        return JITDUMP_ERROR_ARGUMENT;
+    *result = NULL;
+    if (options == NULL)
+        options = &defaults;
+    const struct process_shield shield = process_shield();
+    struct jitdump *dump = NULL;
+    int error = check_options(options);
+    if (error == 0) {
+        dump = allocate(options);
+        if (dump == NULL)
+            error = JITDUMP_ERROR_NO_MEMORY;
+    }
+    if (error == 0) {
+        error = dump_file_directory(options->directory, dump->directory);
+        dump->file.error_number = errno;
+        /* Locked, so that no fork comes between the file and the knowledge of it. */
+        process_lock();
+        if (error == 0)
+            error = start(dump);
+        if (error == 0)
+            process_add(&dump->member);
+        process_unlock();
+    }
+    if (error != JITDUMP_ERROR_STRUCT_SIZE) {
+        const char *path = dump == NULL                ? ""
+                           : dump->file.path[0] != '\0' ? dump->file.path
+                                                        : dump->directory;
+        explain(options, error, path, dump == NULL ? 0 : dump->file.error_number);
+    }
+    if (error != 0 && dump != NULL) {
+        munmap(dump, dump->mapping_size);
+        dump = NULL;
+    }
+    *result = dump;
+    process_unshield(shield);
+    return error;
+}
+
+/* Fork and exit */
+
+static void after_fork(struct process_member *member)
+{
+    struct jitdump *dump =
+        (struct jitdump *)(void *)((char *)member - offsetof(struct jitdump, member));
+    /* What is in the buffer is the parent's to write. */
+    append_buffer_reset(&dump->buffer);
+    background_forget(&dump->background);
+    dump_file_abandon(&dump->file);
+    set_status(dump, STATUS_FORKED);
+}
+
+static void at_exit(struct process_member *member)
+{
+    struct jitdump *dump =
+        (struct jitdump *)(void *)((char *)member - offsetof(struct jitdump, member));
+    background_stop(&dump->background);
+    append_buffer_flush_all(&dump->buffer, EXIT_TIMEOUT_NS);
+}
+
+int dump_start_in_child(struct jitdump *dump)
+{
+    const struct process_shield shield = process_shield();
+    process_lock();
+    int status = load_status(dump);
+    if (status == STATUS_FORKED) {
+        dump_file_close(&dump->file, false); /* the parent's marker page */
+        status = start(dump);
+        set_status(dump, status);
+    }
+    process_unlock();
+    process_unshield(shield);
+    return status;
+}
+
+/* Flushing and closing */
+
+int jitdump_flush(struct jitdump *dump)
+{
+    if (dump == NULL)
+        return 0;
+    append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
+    return flush_error(dump);
+}
+
+int jitdump_flush_from_signal(struct jitdump *dump)
+{
+    if (dump == NULL)
+        return 0;
+    append_buffer_seal(&dump->buffer);
+    append_buffer_flush(&dump->buffer);
+    const int error = flush_error(dump);
+    if (error != 0)
+        return error;
+    return append_buffer_is_empty(&dump->buffer) ? 0 : JITDUMP_ERROR_BUSY;
+}
+
+int jitdump_close(struct jitdump *dump)
+{
+    if (dump == NULL)
+        return 0;
+    const struct process_shield shield = process_shield();
+    background_stop(&dump->background);
+    if (load_status(dump) != STATUS_FORKED) {
+        dump_append_close(dump);
+        append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
+    }
+    process_lock();
+    process_remove(&dump->member);
+    dump_file_close(&dump->file, (dump->flags & JITDUMP_UNLINK_AT_CLOSE) != 0);
+    process_unlock();
+    const int status = load_status(dump);
+    munmap(dump, dump->mapping_size);
+    process_unshield(shield);
+    return status < 0 ? status : 0;
+}
+
+/* Asking */
+
+const char *jitdump_path(const struct jitdump *dump)
+{
+    if (dump == NULL || load_status(dump) == STATUS_FORKED || dump->file.fd < 0)
+        return NULL;
+    return dump->file.path;
+}
+
+uint32_t jitdump_version(void)
+{
+    return JITDUMP_VERSION_MAJOR * 10000 + JITDUMP_VERSION_MINOR * 100 + JITDUMP_VERSION_PATCH;
+}

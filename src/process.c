@@ -1,0 +1,89 @@
+#define _GNU_SOURCE
+#include "process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct process_member *members;
+
+/* Changed in a fork's child alone, before it has a second thread. */
+static uint32_t fork_count;
+
+/* The id of a thread, and as of how many forks: the child's thread is another. */
+static _Thread_local uint32_t thread_id;
+static _Thread_local uint32_t thread_id_fork_count;
+
+void process_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void process_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void after_fork_in_child(void)
+{
+    fork_count++;
+    for (struct process_member *member = members; member != NULL; member = member->next)
+        member->after_fork(member);
+    process_unlock();
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(process_lock, process_unlock, after_fork_in_child);
+}
+
+void process_add(struct process_member *member)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    member->next = members;
+    members = member;
+}
+
+void process_remove(struct process_member *member)
+{
+    struct process_member **link = &members;
+    while (*link != member)
+        link = &(*link)->next;
+    *link = member->next;
+}
+
+/* A destructor, not atexit(): it runs after the program's own exit functions, which may
+ * still generate code, and when the library is unloaded. */
+__attribute__((destructor)) static void at_exit(void)
+{
+    process_lock();
+    for (struct process_member *member = members; member != NULL; member = member->next)
+        member->at_exit(member);
+    process_unlock();
+}
+
+struct process_shield process_shield(void)
+{
+    struct process_shield shield = {.saved_errno = errno};
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &shield.cancel_state);
+    return shield;
+}
+
+void process_unshield(struct process_shield shield)
+{
+    pthread_setcancelstate(shield.cancel_state, NULL);
+    errno = shield.saved_errno;
+}
+
+uint32_t process_thread_id(void)
+{
+    if (thread_id == 0 || thread_id_fork_count != fork_count) {
+        thread_id = (uint32_t)syscall(SYS_gettid);
+        thread_id_fork_count = fork_count;
+    }
+    return thread_id;
+}

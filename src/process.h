@@ -1,0 +1,39 @@
+/*
+ * What the process does to the library, fork and exit, and what the library must not do
+ * to the process.
+ */
+#ifndef JITDUMP_PROCESS_H
+#define JITDUMP_PROCESS_H
+
+#include <stdint.h>
+
+/* Something that must know of forks and of the exit: an open dump. */
+struct process_member {
+    struct process_member *next;
+    /* In the child, while it has one thread. May do what is async-signal-safe. */
+    void (*after_fork)(struct process_member *member);
+    /* At a normal exit, and when the library is unloaded. */
+    void (*at_exit)(struct process_member *member);
+};
+
+/* Between these two, no fork happens and the members don't change. */
+void process_lock(void);
+void process_unlock(void);
+
+/* With the lock held. */
+void process_add(struct process_member *member);
+void process_remove(struct process_member *member);
+
+/* Between these two, the calling thread can't be cancelled; errno is afterwards what it was
+ * before. Around everything that makes system calls. */
+struct process_shield {
+    int saved_errno;
+    int cancel_state;
+};
+struct process_shield process_shield(void);
+void process_unshield(struct process_shield shield);
+
+/* The calling thread's id, as gettid(2) has it, without the system call. */
+uint32_t process_thread_id(void);
+
+#endif
