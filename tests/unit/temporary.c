@@ -1,0 +1,82 @@
+#define _GNU_SOURCE
+#include "temporary.h"
+
+#include <dirent.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int make_temporary_directory(void **state)
+{
+    char template[] = "/tmp/jitdump-test-XXXXXX";
+    if (mkdtemp(template) == NULL)
+        return -1;
+    *state = realpath(template, NULL);
+    return *state == NULL ? -1 : 0;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)status;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+int remove_temporary_directory(void **state)
+{
+    const int result = nftw(*state, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    free(*state);
+    return result;
+}
+
+const char *dump_path(const char *directory, pid_t pid)
+{
+    static char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/jit-%ld.dump", directory, (long)pid);
+    return path;
+}
+
+struct contents read_file(const char *path)
+{
+    struct contents contents = {NULL, 0};
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    contents.size = (size_t)ftell(file);
+    rewind(file);
+    contents.bytes = malloc(contents.size + 1);
+    assert_non_null(contents.bytes);
+    assert_int_equal(fread(contents.bytes, 1, contents.size, file), contents.size);
+    fclose(file);
+    return contents;
+}
+
+int count_descriptors(void)
+{
+    int count = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    assert_non_null(directory);
+    while (readdir(directory) != NULL)
+        count++;
+    closedir(directory);
+    return count - 3; /* ".", "..", and the one that reads */
+}
+
+int count_mappings(const char *path, const char *permission)
+{
+    int count = 0;
+    char line[PATH_MAX + 128];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps) != NULL) {
+        char permissions[8] = "";
+        sscanf(line, "%*s %7s", permissions);
+        count += strstr(line, path) != NULL && strstr(permissions, permission) != NULL;
+    }
+    fclose(maps);
+    return count;
+}

@@ -1,0 +1,38 @@
+/*
+ * A directory for one test, and files read whole. For cmocka: failures fail the test.
+ */
+#ifndef TEMPORARY_H
+#define TEMPORARY_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <limits.h>
+#include <sys/types.h>
+
+/* cmocka setup and teardown: *state is the directory's absolute path. */
+int make_temporary_directory(void **state);
+int remove_temporary_directory(void **state);
+
+/* The path of process `pid`'s dump in the directory; static, of the last call. */
+const char *dump_path(const char *directory, pid_t pid);
+
+struct contents {
+    unsigned char *bytes;
+    size_t size;
+};
+
+/* Read whole; to be freed with free(contents.bytes). */
+struct contents read_file(const char *path);
+
+/* How many descriptors the process has open. */
+int count_descriptors(void);
+
+/* How many lines of /proc/self/maps name `path`; with "x", only executable ones. */
+int count_mappings(const char *path, const char *permission);
+
+#endif

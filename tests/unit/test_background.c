@@ -1,0 +1,161 @@
+/* The flusher thread. */
+#define _GNU_SOURCE
+#include "temporary.h"
+
+#include "background.h"
+#include "futex.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int create_errno;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument)
+{
+    return create_errno != 0 ? create_errno
+                             : __real_pthread_create(thread, attributes, start, argument);
+}
+
+enum { BLOCK_SIZE = 4096 };
+
+struct fixture {
+    struct append_buffer buffer;
+    struct background background;
+    unsigned char memory[APPEND_BUFFER_BLOCKS * BLOCK_SIZE];
+    _Atomic size_t written;
+    _Atomic int sink_tid;
+    sigset_t mask;
+};
+
+static void count(void *context, const struct iovec *bytes, int elements)
+{
+    struct fixture *fixture = context;
+    atomic_store(&fixture->sink_tid, gettid());
+    pthread_sigmask(SIG_SETMASK, NULL, &fixture->mask);
+    for (int i = 0; i < elements; i++)
+        atomic_fetch_add(&fixture->written, bytes[i].iov_len);
+}
+
+static int make_fixture(void **state)
+{
+    create_errno = 0;
+    struct fixture *fixture = NULL;
+    if (posix_memalign((void **)&fixture, CACHE_LINE, sizeof(*fixture)) != 0)
+        return -1;
+    memset(fixture, 0, sizeof(*fixture));
+    fixture->buffer.block_size = BLOCK_SIZE;
+    fixture->buffer.sink = count;
+    fixture->buffer.sink_context = fixture;
+    append_buffer_init(&fixture->buffer, fixture->memory);
+    *state = fixture;
+    return 0;
+}
+
+static int free_fixture(void **state)
+{
+    free(*state);
+    return 0;
+}
+
+static void append(struct fixture *fixture, uint32_t size)
+{
+    struct append_reservation reservation;
+    append_buffer_reserve(&fixture->buffer, size, &reservation);
+    memset(reservation.bytes, 'b', size);
+    background_call(&fixture->background, append_buffer_commit(&fixture->buffer, &reservation));
+}
+
+static void wait_for(struct fixture *fixture, size_t written)
+{
+    while (atomic_load(&fixture->written) != written)
+        sched_yield(); /* for ever if the thread forgets bytes: CTest's limit ends that */
+}
+
+static void bytes_arrive_without_another_append(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(background_start(&fixture->background, &fixture->buffer, 1000000), 0);
+    for (size_t i = 1; i <= 20; i++) {
+        append(fixture, 10);
+        wait_for(fixture, 10 * i);
+        assert_int_not_equal(atomic_load(&fixture->sink_tid), gettid());
+    }
+    background_stop(&fixture->background);
+    /* Faults are the process's own business; all else is blocked. */
+    assert_true(sigismember(&fixture->mask, SIGINT));
+    assert_true(sigismember(&fixture->mask, SIGTERM));
+    assert_true(sigismember(&fixture->mask, SIGALRM));
+    sigset_t ours;
+    pthread_sigmask(SIG_SETMASK, NULL, &ours);
+    assert_false(sigismember(&ours, SIGINT));
+}
+
+static void a_complete_block_does_not_wait_for_the_interval(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(
+        background_start(&fixture->background, &fixture->buffer, UINT64_C(3600000000000)), 0);
+    append(fixture, BLOCK_SIZE);
+    append(fixture, BLOCK_SIZE); /* ends the first block */
+    /* The thread takes along what else is there. */
+    wait_for(fixture, 2 * BLOCK_SIZE);
+    background_stop(&fixture->background);
+}
+
+static void an_idle_thread_sleeps(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(background_start(&fixture->background, &fixture->buffer, 1), 0);
+    while (atomic_load(&fixture->background.idle) == 0)
+        sched_yield();
+    const uint32_t calls = atomic_load(&fixture->background.calls);
+    append(fixture, 10);
+    wait_for(fixture, 10);
+    assert_int_equal(atomic_load(&fixture->background.calls), calls + 1);
+    background_stop(&fixture->background);
+}
+
+static void what_is_left_at_the_stop_stays_in_the_buffer(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(
+        background_start(&fixture->background, &fixture->buffer, UINT64_C(3600000000000)), 0);
+    background_stop(&fixture->background);
+    background_stop(&fixture->background); /* nothing runs: nothing happens */
+    append(fixture, 10);
+    append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
+    assert_int_equal(atomic_load(&fixture->written), 10);
+    assert_int_equal(atomic_load(&fixture->sink_tid), gettid());
+}
+
+static void a_thread_that_cannot_start_is_an_error(void **state)
+{
+    struct fixture *fixture = *state;
+    create_errno = EAGAIN;
+    assert_int_equal(background_start(&fixture->background, &fixture->buffer, 1),
+                     JITDUMP_ERROR_THREAD);
+    background_stop(&fixture->background);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_fixture, free_fixture)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(bytes_arrive_without_another_append),
+        TEST(a_complete_block_does_not_wait_for_the_interval),
+        TEST(an_idle_thread_sleeps),
+        TEST(what_is_left_at_the_stop_stays_in_the_buffer),
+        TEST(a_thread_that_cannot_start_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
