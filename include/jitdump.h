@@ -93,7 +93,8 @@ enum jitdump_error {
     JITDUMP_ERROR_TOO_MANY_FILES = -13,
 
     /* Sticky: no space left for the file, or the quota is used up. The file has been
-     * cut back to its last whole record; so it is for the three that follow. */
+     * cut back to its last whole function or other record; so it is for the two errors
+     * that follow. */
     JITDUMP_ERROR_DISK_FULL = -14,
     /* Sticky: the file would grow past RLIMIT_FSIZE or the file system's limit. */
     JITDUMP_ERROR_FILE_TOO_LARGE = -15,

@@ -152,17 +152,20 @@ int dump_file_create(struct dump_file *file, const char *directory,
     return error;
 }
 
-/* How many of the first `written` bytes are whole records. `bytes` ends with a record, of
- * which only the last can reach beyond the first element. */
-static size_t whole_records(const struct iovec *bytes, size_t written)
+/* How many of the first `written` bytes are whole groups of records. A group is what belongs
+ * to a JIT_CODE_LOAD and goes before it, and that; or any other record alone. `bytes` ends
+ * with a record, and only the last can reach beyond the first element. */
+static size_t whole_groups(const struct iovec *bytes, size_t written)
 {
     struct jit_record_header header;
-    size_t whole = 0;
-    while (written - whole >= sizeof(header) && bytes->iov_len - whole >= sizeof(header)) {
-        memcpy(&header, (const char *)bytes->iov_base + whole, sizeof(header));
-        if (header.total_size > written - whole)
+    size_t at = 0, whole = 0;
+    while (written - at >= sizeof(header) && bytes->iov_len - at >= sizeof(header)) {
+        memcpy(&header, (const char *)bytes->iov_base + at, sizeof(header));
+        if (header.total_size > written - at)
             break;
-        whole += header.total_size;
+        at += header.total_size;
+        if (header.id != JIT_CODE_DEBUG_INFO && header.id != JIT_CODE_UNWINDING_INFO)
+            whole = at;
     }
     return whole;
 }
@@ -214,7 +217,7 @@ int dump_file_append(struct dump_file *file, const struct iovec *bytes, int coun
                           ? error
                           : JITDUMP_ERROR_IO;
         file->error_number = errno;
-        file->size += whole_records(bytes, written);
+        file->size += whole_groups(bytes, written);
         /* If this fails too, a reader meets a record cut short by the end of the file, and
          * stops there. */
         while (ftruncate(file->fd, (off_t)file->size) != 0 && errno == EINTR)

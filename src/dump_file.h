@@ -15,7 +15,7 @@
 
 struct dump_file {
     int fd; /* -1: no file */
-    /* Up to here the file holds whole records. */
+    /* Up to here the file holds whole groups of records. */
     uint64_t size;
     /* Where a write would raise SIGXFSZ. */
     uint64_t resource_limit;
@@ -37,8 +37,8 @@ int dump_file_directory(const char *directory, char absolute[PATH_MAX]);
 int dump_file_create(struct dump_file *file, const char *directory,
                      const struct jitdump_file_header *header);
 
-/* Appends bytes that make whole records. On error the file is cut back to its last whole
- * record and takes no more: the error is returned now and from then on. */
+/* Appends bytes that make whole groups of records. On error the file is cut back to the last
+ * whole one and takes no more: the error is returned now and from then on. */
 int dump_file_append(struct dump_file *file, const struct iovec *bytes, int count);
 
 /* Unmaps the marker page and closes; with `unlink_it`, removes the file too. */

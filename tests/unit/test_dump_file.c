@@ -389,6 +389,27 @@ static void a_failed_write_cuts_back_to_the_last_whole_record(void **state)
     }
 }
 
+/* What goes before a JIT_CODE_LOAD says nothing without it. */
+static void a_function_is_kept_whole_or_not_at_all(void **state)
+{
+    static const long written[] = {59, 100, 139, 179};
+    for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
+        struct iovec *group = three_records();
+        const uint32_t debug_info = 2, unwinding_info = 4;
+        memcpy(group[0].iov_base, &debug_info, sizeof(debug_info));
+        memcpy((char *)group[0].iov_base + 100, &unwinding_info, sizeof(unwinding_info));
+        assert_int_equal(create(*state), 0);
+        write_faults.count = 2;
+        write_faults.results[0] = written[i];
+        write_faults.results[1] = -ENOSPC;
+        assert_int_equal(dump_file_append(&file, group, 2), JITDUMP_ERROR_DISK_FULL);
+        struct stat status;
+        assert_int_equal(stat(file.path, &status), 0);
+        assert_int_equal(status.st_size, 40);
+        dump_file_close(&file, true);
+    }
+}
+
 static void a_write_that_takes_nothing_is_an_error(void **state)
 {
     assert_int_equal(create(*state), 0);
@@ -456,6 +477,7 @@ int main(void)
         TEST(a_path_too_long_is_an_error),
         TEST(short_and_interrupted_writes_are_continued),
         TEST(a_failed_write_cuts_back_to_the_last_whole_record),
+        TEST(a_function_is_kept_whole_or_not_at_all),
         TEST(a_write_that_takes_nothing_is_an_error),
         TEST(the_resource_limit_is_kept_without_a_signal),
         TEST(unlinking_spares_what_others_have_put_there),
