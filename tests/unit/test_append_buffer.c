@@ -332,6 +332,9 @@ static void threads_keep_one_order(bool eager)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(appenders[i].thread, NULL);
+    /* Whoever left a flush to another has been served by it. */
+    assert_false(append_buffer_has_complete(&fixture->buffer));
+    assert_true(!eager || append_buffer_is_empty(&fixture->buffer));
     append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
 
     int counts[THREADS] = {0};

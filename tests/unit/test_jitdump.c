@@ -373,6 +373,19 @@ static void the_size_limit_ends_the_dump_with_all_that_was_accepted(void **state
     }
 }
 
+static void the_size_limit_keeps_the_place_of_the_last_record(void **state)
+{
+    (void)state;
+    struct jitdump_options with = options();
+    with.size_limit = HEADER + 100 * (LOAD + 10) + CLOSE - 1;
+    struct jitdump *dump = open_with(&with);
+    struct jitdump_code code = code_of_size(10);
+    for (int i = 0; i < 99; i++)
+        assert_int_equal(jitdump_load(dump, &code, NULL), 0);
+    assert_int_equal(jitdump_load(dump, &code, NULL), JITDUMP_ERROR_SIZE_LIMIT);
+    jitdump_close(dump);
+}
+
 static void a_load_that_fails_for_memory_does_not_count_towards_the_limit(void **state)
 {
     (void)state;
@@ -516,6 +529,7 @@ int main(void)
         TEST(bad_input_is_refused_and_changes_nothing),
         TEST(an_error_of_the_file_is_sticky),
         TEST(the_size_limit_ends_the_dump_with_all_that_was_accepted),
+        TEST(the_size_limit_keeps_the_place_of_the_last_record),
         TEST(a_load_that_fails_for_memory_does_not_count_towards_the_limit),
         TEST(a_dump_can_leave_nothing_behind),
         TEST(the_header_says_what_was_chosen),
