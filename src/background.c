@@ -34,7 +34,10 @@ static void *flush_until_stopped(void *argument)
         const uint32_t seen = atomic_load_explicit(&background->calls, memory_order_seq_cst);
         if (!append_buffer_has_complete(background->buffer) && !is_stopping(background))
             futex_wait(&background->calls, seen, background->interval_ns);
-        append_buffer_flush_all(background->buffer, FUTEX_FOREVER);
+        /* Waits for no append that is under way: it would sleep where the call of the one
+         * that completes the sealed block does not reach it. */
+        append_buffer_seal(background->buffer);
+        append_buffer_flush(background->buffer);
     }
     return NULL;
 }
@@ -75,6 +78,9 @@ void background_call(struct background *background, bool completed)
         (atomic_load_explicit(&background->idle, memory_order_seq_cst) != 0 &&
          atomic_exchange_explicit(&background->idle, 0, memory_order_seq_cst) != 0))
         call(background);
+    /* Nobody to call: at exit, while other threads still append. */
+    if (completed && is_stopping(background))
+        append_buffer_flush(background->buffer);
 }
 
 void background_stop(struct background *background)

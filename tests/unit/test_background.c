@@ -115,6 +115,33 @@ static void a_complete_block_does_not_wait_for_the_interval(void **state)
     background_stop(&fixture->background);
 }
 
+/* The thread must not sleep for an append that is under way where its call can't reach it. */
+static void an_append_longer_than_the_interval_arrives(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(background_start(&fixture->background, &fixture->buffer, 1), 0);
+    struct append_reservation slow;
+    append_buffer_reserve(&fixture->buffer, 10, &slow);
+    append(fixture, 10); /* calls the thread, which ends the block */
+    while (append_generation(atomic_load(&fixture->buffer.cursor)) == slow.generation)
+        sched_yield();
+    usleep(10000); /* for it to lie down, if it does: only then the test could fail */
+    memset(slow.bytes, 'b', slow.size);
+    background_call(&fixture->background, append_buffer_commit(&fixture->buffer, &slow));
+    wait_for(fixture, 20);
+    background_stop(&fixture->background);
+}
+
+static void after_the_stop_appends_flush(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(background_start(&fixture->background, &fixture->buffer, 1), 0);
+    background_stop(&fixture->background);
+    append(fixture, BLOCK_SIZE);
+    append(fixture, 1); /* ends the first block */
+    assert_int_equal(atomic_load(&fixture->written), BLOCK_SIZE);
+}
+
 static void an_idle_thread_sleeps(void **state)
 {
     struct fixture *fixture = *state;
@@ -157,6 +184,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(bytes_arrive_without_another_append),
         TEST(a_complete_block_does_not_wait_for_the_interval),
+        TEST(an_append_longer_than_the_interval_arrives),
+        TEST(after_the_stop_appends_flush),
         TEST(an_idle_thread_sleeps),
         TEST(what_is_left_at_the_stop_stays_in_the_buffer),
         TEST(a_thread_that_cannot_start_is_an_error),
