@@ -22,23 +22,23 @@ struct instruction {
     uint8_t bytes[4];
 };
 
-#define I(...) { __LINE__, sizeof((uint8_t[]){ __VA_ARGS__ }), { __VA_ARGS__ } }
+#define BYTES(...) { __LINE__, sizeof((uint8_t[]){ __VA_ARGS__ }), { __VA_ARGS__ } }
 
 /* Adds up the numbers from its argument down to 1. */
 static const struct instruction instructions[] = {
 #if defined(__x86_64__)
-    I(0x31, 0xc0),       /* xor %eax, %eax */
-    I(0x48, 0x01, 0xf8), /* add %rdi, %rax    (the loop) */
-    I(0x48, 0xff, 0xcf), /* dec %rdi */
-    I(0x75, 0xf8),       /* jnz the loop */
-    I(0xc3),             /* ret */
+    BYTES(0x31, 0xc0),       /* xor %eax, %eax */
+    BYTES(0x48, 0x01, 0xf8), /* add %rdi, %rax    (the loop) */
+    BYTES(0x48, 0xff, 0xcf), /* dec %rdi */
+    BYTES(0x75, 0xf8),       /* jnz the loop */
+    BYTES(0xc3),             /* ret */
 #elif defined(__aarch64__)
-    I(0xe1, 0x03, 0x1f, 0xaa), /* mov  x1, xzr */
-    I(0x21, 0x00, 0x00, 0x8b), /* add  x1, x1, x0    (the loop) */
-    I(0x00, 0x04, 0x00, 0xf1), /* subs x0, x0, #1 */
-    I(0xc1, 0xff, 0xff, 0x54), /* b.ne the loop */
-    I(0xe0, 0x03, 0x01, 0xaa), /* mov  x0, x1 */
-    I(0xc0, 0x03, 0x5f, 0xd6), /* ret */
+    BYTES(0xe1, 0x03, 0x1f, 0xaa), /* mov  x1, xzr */
+    BYTES(0x21, 0x00, 0x00, 0x8b), /* add  x1, x1, x0    (the loop) */
+    BYTES(0x00, 0x04, 0x00, 0xf1), /* subs x0, x0, #1 */
+    BYTES(0xc1, 0xff, 0xff, 0x54), /* b.ne the loop */
+    BYTES(0xe0, 0x03, 0x01, 0xaa), /* mov  x0, x1 */
+    BYTES(0xc0, 0x03, 0x5f, 0xd6), /* ret */
 #endif
 };
 enum { INSTRUCTION_COUNT = sizeof(instructions) / sizeof(*instructions) };

@@ -12,11 +12,11 @@
 #ifndef BF_H
 #define BF_H
 
+#include <jitdump.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "jitdump.h"
 
 /* The limit on a source file. No straight run of `>` can be longer, so that a guard
  * of this many bytes at each end of the tape can't be jumped over unnoticed. */

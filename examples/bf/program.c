@@ -52,7 +52,6 @@ static bool is_clear(const struct op *ops, uint32_t begin, uint32_t end, uint32_
 
 static void parse(struct program *program, const char *source, size_t size)
 {
-    /* One for each character, and one in front that stands for the program. */
     struct op *ops = allocate(NULL, size + 1, sizeof(*ops));
     uint32_t *open_loops = allocate(NULL, size + 1, sizeof(*open_loops));
     uint32_t count = 0, depth = 0, line = 1, column = 0;
@@ -114,14 +113,21 @@ static void parse(struct program *program, const char *source, size_t size)
     program->op_count = count;
 }
 
-static void add_function(struct program *program, uint32_t first_op, uint32_t op_count,
-                         const char *name)
+/* Its name tells the file and, if it is a loop, the line and column of the `[`. */
+static void add_function(struct program *program, uint32_t first_op, uint32_t op_count)
 {
-    program->functions = allocate(program->functions, program->function_count + 1,
+    const char *file = strrchr(program->path, '/') + 1;
+    uint32_t number = program->function_count++;
+    program->functions = allocate(program->functions, program->function_count,
                                   sizeof(*program->functions));
-    program->functions[program->function_count++] = (struct function){
-        .first_op = first_op, .op_count = op_count, .name = strdup(name)
-    };
+    struct function *function = &program->functions[number];
+    *function = (struct function){ .first_op = first_op, .op_count = op_count };
+    const struct op *begin = &program->ops[first_op];
+    int length = number == 0 ? asprintf(&function->name, "bf:%s", file)
+                             : asprintf(&function->name, "bf:%s:%u:%u", file, begin->line,
+                                        begin->column);
+    if (length < 0)
+        die("out of memory");
 }
 
 /* Loops from the inside to the outside, as their ends come: whether one is large enough
@@ -130,13 +136,8 @@ static void cut_into_functions(struct program *program)
 {
     uint32_t *own_ops = allocate(NULL, program->op_count + 1, sizeof(*own_ops));
     uint32_t depth = 0;
-    const char *file = strrchr(program->path, '/') + 1;
-    size_t name_size = strlen(file) + 32;
-    char *name = allocate(NULL, name_size, 1);
 
-    snprintf(name, name_size, "bf:%s", file);
-    add_function(program, 0, program->op_count, name);
-
+    add_function(program, 0, program->op_count);
     own_ops[0] = 0;
     for (uint32_t i = 0; i < program->op_count; i++) {
         struct op *op = &program->ops[i];
@@ -150,13 +151,10 @@ static void cut_into_functions(struct program *program)
             own_ops[depth] += loop_ops;
             continue;
         }
-        struct op *begin = &program->ops[op->partner];
-        begin->function = program->function_count;
-        snprintf(name, name_size, "bf:%s:%u:%u", file, begin->line, begin->column);
-        add_function(program, op->partner, i + 1 - op->partner, name);
+        program->ops[op->partner].function = program->function_count;
+        add_function(program, op->partner, i + 1 - op->partner);
         own_ops[depth]++;
     }
-    free(name);
     free(own_ops);
 }
 
