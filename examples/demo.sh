@@ -80,7 +80,8 @@ check_permission() {
 
 # Without what would be the same in each row: the command, the shared object.
 report() {
-    perf report --stdio -q -i perf.jit.data --no-children --percent-limit 0.5 "$@" | sed '/^ *$/d'
+    perf report --stdio -q -i perf.jit.data --no-children --percent-limit 0.5 "$@" |
+        sed -e '/^#/d' -e '/^ *$/d'
 }
 
 # The lines' text behind their numbers.
@@ -90,10 +91,11 @@ with_text() {
            print $0 "  " (place[1] == "hyperfactorial.bf" ? text[place[2]] : "") }' "$program" -
 }
 
-# perf calls objdump for it. The number in front of a source line is not the line's own (perf 6.1
-# counts from elsewhere); those behind // are.
+# perf calls objdump for it. With --asm-raw it does not parse the instructions, over which
+# perf 6.12 crashes. The number in front of a source line is not the line's own (perf 6.1 counts
+# from elsewhere); those behind // are.
 annotate() {
-    perf annotate --stdio -q -l -i perf.jit.data "$1" | sed 's/^\( *: \)[0-9]* */\1/'
+    perf annotate --stdio -q -l --asm-raw -i perf.jit.data "$1" | sed 's/^\( *: \)[0-9]* */\1/'
 }
 
 install_missing
@@ -120,10 +122,11 @@ perf inject --jit -i perf.data -o perf.jit.data
 say "Functions, each named after the line and column where its loop begins"
 report -g none -F overhead,sym | tee functions.txt
 hottest=$(sed -n '1s/.*\[\.\] *\([^ ]*\).*/\1/p' functions.txt)
+[ -n "$hottest" ] || fail "perf has recorded nothing; it needs /proc and /sys"
 say "The callers of the hottest one"
 report -g caller -F overhead,sym -S "$hottest"
 say "Source lines"
-report -g none -F overhead,srcline | with_text
+report -g none --sort srcline | with_text
 say "The hottest function, annotated"
 annotate "$hottest"
 
