@@ -68,14 +68,14 @@ build() {
 check_permission() {
     perf record -q -k mono -e cpu-clock:u -o probe.data true >probe.log 2>&1 && return
     cat probe.log
-    fail "perf events are not permitted here. What helps:
-  - as a user, with kernel.perf_event_paranoid at $(cat /proc/sys/kernel/perf_event_paranoid):
-    run this as root, or once
-        sudo sysctl kernel.perf_event_paranoid=2
-  - in a container: start it with
-        --cap-add PERFMON
-    and where that is not enough, because the seccomp profile forbids perf_event_open, with
-        --security-opt seccomp=unconfined"
+    users=
+    [ "$(id -u)" = 0 ] || users="
+  - run this as root, or let users do it; kernel.perf_event_paranoid must be 2 or less
+    and is $(cat /proc/sys/kernel/perf_event_paranoid) now:
+        sudo sysctl kernel.perf_event_paranoid=2"
+    fail "perf events are not permitted here. What helps:$users
+  - in a container: start it with --cap-add PERFMON; and where its seccomp profile
+    forbids perf_event_open all the same, with --security-opt seccomp=unconfined"
 }
 
 # Without what would be the same in each row: the command, the shared object.
