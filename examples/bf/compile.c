@@ -1,0 +1,146 @@
+/* A function: from operations to executable memory and into the dump. */
+#define _GNU_SOURCE
+#include "bf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Bytes left free behind each function. Unwinding data, once a function has some, makes it
+ * longer in perf's eyes (see struct jitdump_code), and a neighbour that lies in this room
+ * would break it. */
+#define UNWINDING_ROOM 256
+
+void put(struct code *code, const void *bytes, size_t size)
+{
+    if (code->capacity - code->size < size) {
+        code->capacity = 2 * code->capacity + 4096;
+        code->bytes = allocate(code->bytes, code->capacity, 1);
+    }
+    memcpy(code->bytes + code->size, bytes, size);
+    code->size += size;
+}
+
+static size_t mapping_size(size_t code_size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (code_size + UNWINDING_ROOM + page - 1) / page * page;
+}
+
+/* A copy of the code that can be executed. Each has pages of its own: they are never writable
+ * and executable at once, and a thread that compiles never takes the right to execute from
+ * code that another one runs. The memory is private and anonymous, which perf knows to be
+ * covered by the dump; a mapping of a file would hide it. */
+static const uint8_t *map_code(const uint8_t *bytes, size_t size)
+{
+    size_t mapped = mapping_size(size);
+    uint8_t *code = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (code == MAP_FAILED)
+        die("no memory for code: %s", strerror(errno));
+    memcpy(code, bytes, size);
+    if (mprotect(code, mapped, PROT_READ | PROT_EXEC) != 0)
+        die("code can't be made executable: %s", strerror(errno));
+    __builtin___clear_cache((char *)code, (char *)code + size);
+    return code;
+}
+
+/* The machine code of one operation. Returns the index of the next one. */
+static uint32_t put_op(struct code *code, const struct program *program, uint32_t first_op,
+                       uint32_t index, size_t *loop_begins)
+{
+    const struct op *op = &program->ops[index];
+    switch (op->kind) {
+    case OP_ADD:
+        put_add(code, op->amount);
+        break;
+    case OP_MOVE:
+        put_move(code, op->amount);
+        break;
+    case OP_CLEAR:
+        put_clear(code);
+        break;
+    case OP_OUTPUT:
+        put_output(code);
+        break;
+    case OP_INPUT:
+        put_input(code);
+        break;
+    case OP_LOOP_BEGIN:
+        if (op->function != 0 && index != first_op) {
+            put_call(code, op->function, program->moving);
+            return op->partner + 1;
+        }
+        loop_begins[index - first_op] = put_loop_begin(code);
+        break;
+    case OP_LOOP_END:
+        put_loop_end(code, loop_begins[op->partner - first_op]);
+        break;
+    }
+    return index + 1;
+}
+
+void compile(struct program *program, uint32_t function_number)
+{
+    struct function *function = &program->functions[function_number];
+    struct code code = { 0 };
+    uint32_t first = function->first_op, end = first + function->op_count;
+    size_t *loop_begins = allocate(NULL, function->op_count + 1, sizeof(*loop_begins));
+    struct jitdump_line *lines = allocate(NULL, function->op_count + 1, sizeof(*lines));
+    uint64_t line_count = 0;
+
+    /* What a function does before its first operation and after its last one counts as
+     * theirs. */
+    put_function_begin(&code);
+    for (uint32_t i = first; i < end;) {
+        lines[line_count] = (struct jitdump_line){
+            .code_addr = line_count == 0 ? 0 : code.size,
+            .line = program->ops[i].line,
+            .column = program->ops[i].column,
+            .file = program->path,
+        };
+        line_count++;
+        i = put_op(&code, program, first, i, loop_begins);
+    }
+    put_function_end(&code);
+
+    function->code = map_code(code.bytes, code.size);
+    function->code_size = code.size;
+    for (uint64_t i = 0; i < line_count; i++)
+        lines[i].code_addr += (uintptr_t)function->code;
+
+    struct jitdump_code description = {
+        .struct_size = sizeof(description),
+        .name = function->name,
+        .code_addr = (uintptr_t)function->code,
+        .code_size = function->code_size,
+        .lines = lines,
+        .line_count = line_count,
+    };
+    check_dump(jitdump_load(program->dump, &description, &function->code_index));
+    free(lines);
+    free(loop_begins);
+    free(code.bytes);
+}
+
+/* To be called while the function is not executing: its old place is gone at once. */
+static void move(struct jitdump *dump, struct function *function)
+{
+    const uint8_t *old = function->code;
+    function->code = map_code(old, function->code_size);
+    check_dump(jitdump_move(dump, function->code_index, (uintptr_t)old, (uintptr_t)function->code,
+                            function->code_size));
+    munmap((void *)(uintptr_t)old, mapping_size(function->code_size));
+}
+
+/* A loop can't contain itself, so a function that is about to be entered is not executing:
+ * the moment to move it. That happens at its 16th call, the 32nd, the 64th and so on. */
+const uint8_t *enter(struct program *program, uint32_t function_number)
+{
+    struct function *function = &program->functions[function_number];
+    function->calls++;
+    if (function->calls >= 16 && (function->calls & (function->calls - 1)) == 0)
+        move(program->dump, function);
+    return function->code;
+}
