@@ -13,7 +13,7 @@ ctest --output-on-failure --no-tests=error --output-log Testing/Temporary/ctest.
 # Of cmocka the lines from a test's start up to its being skipped hold the reason.
 skipped=$(awk '
     FNR == NR {
-        if (/^[ \t]+[0-9]+ - [^ ]+ \(Skipped\)$/)
+        if (/^[ \t]+[0-9]+ - [^ ]+ \(Skipped\)/)
             whole[$3] = 1
         next
     }
