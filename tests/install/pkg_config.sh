@@ -1,8 +1,8 @@
 #!/bin/sh
-# Usage: pkg_config.sh SOURCE VERSION LIBDIR BUILD COMPILER
+# Usage: pkg_config.sh SOURCE VERSION LIBDIR BUILD COMPILER GENERATOR
 # Builds the consumer with what pkg-config says of the installed library, and runs it.
 set -eu
-source=$1 version=$2 libdir=$3 build=$4 cc=$5
+source=$1 version=$2 libdir=$3 build=$4 cc=$5 generator=$6
 consumer=$(dirname "$0")/consumer/consumer.c
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
 
@@ -34,8 +34,9 @@ LD_LIBRARY_PATH=$libdir ./shared
 ./static
 
 # A library folder may lie outside of the prefix.
-cmake -S "$source" -B absolute -DCMAKE_C_COMPILER="$cc" -DCMAKE_INSTALL_LIBDIR=/absolute/lib \
-    -DJITDUMP_BUILD_TESTS=OFF -DJITDUMP_BUILD_EXAMPLES=OFF >absolute.log
+cmake -S "$source" -B absolute -G "$generator" -DCMAKE_C_COMPILER="$cc" \
+    -DCMAKE_INSTALL_LIBDIR=/absolute/lib -DJITDUMP_BUILD_TESTS=OFF -DJITDUMP_BUILD_EXAMPLES=OFF \
+    >absolute.log
 found=$(PKG_CONFIG_PATH=absolute pkg-config --variable=libdir jitdump)
 if [ "$found" != /absolute/lib ]; then
     echo "with the library folder /absolute/lib, pkg-config says $found"
