@@ -13,10 +13,11 @@ abi=$(header_version MAJOR).$(header_version MINOR)
 version=$abi.$(header_version PATCH)
 
 failed=0
-# expect WHAT EXPECTED ACTUAL
+# expect WHAT EXPECTED FOUND
+# shellcheck disable=SC2046,SC2086,SC2116 # lists are shown on one line
 expect() {
     if [ "$2" != "$3" ]; then
-        printf '%s\n  expected: %s\n  found:    %s\n' "$1" "$2" "$3"
+        printf '%s\n  expected: %s\n  found:    %s\n' "$1" "$(echo $2)" "$(echo $3)"
         failed=1
     fi
 }
