@@ -34,8 +34,8 @@ sh "$project/tests/install-packages.sh" $packages
 # Ubuntu's perf is a script that starts the one made for the running kernel, which in a
 # container, or after an update, is often not installed. Any other does as well.
 if ! perf version >/dev/null 2>&1; then
-    for perf in /usr/lib/linux-tools*/*/perf /usr/lib/linux-tools-*/perf; do
-        if [ -x "$perf" ] && "$perf" version >/dev/null 2>&1; then
+    for perf in /usr/lib/linux-tools*/perf /usr/lib/linux-tools/*/perf; do
+        if "$perf" version >/dev/null 2>&1; then
             PATH=$(dirname "$perf"):$PATH
             break
         fi
