@@ -1,0 +1,46 @@
+#!/bin/sh
+# Usage: shared_object.sh SOURCE LIBDIR
+# The installed shared object against the header and the version script, as readelf sees it.
+set -eu
+source=$1 libdir=$2
+header=$source/include/jitdump.h map=$source/src/jitdump.map
+library=$libdir/libjitdump.so
+
+header_version() {
+    sed -n "s/^#define JITDUMP_VERSION_$1 \([0-9]*\)$/\1/p" "$header"
+}
+abi=$(header_version MAJOR).$(header_version MINOR)
+version=$abi.$(header_version PATCH)
+
+failed=0
+# expect WHAT EXPECTED FOUND
+# shellcheck disable=SC2046,SC2086,SC2116 # lists are shown on one line
+expect() {
+    if [ "$2" != "$3" ]; then
+        printf '%s\n  expected: %s\n  found:    %s\n' "$1" "$(echo $2)" "$(echo $3)"
+        failed=1
+    fi
+}
+
+dynamic_entries() {
+    readelf --dynamic --wide "$library" | sed -n "s/.*($1).*\[\(.*\)\]$/\1/p"
+}
+expect "SONAME" "libjitdump.so.$abi" "$(dynamic_entries SONAME)"
+expect "file behind libjitdump.so" "libjitdump.so.$version" \
+    "$(basename "$(readlink -f "$library")")"
+expect "file behind the SONAME" "libjitdump.so.$version" \
+    "$(basename "$(readlink -f "$libdir/libjitdump.so.$abi")")"
+expect "libraries needed besides libc, its threads and the loader" "" \
+    "$(dynamic_entries NEEDED | grep -v -E '^(libc|libpthread|ld-linux.*)\.so' || true)"
+
+functions=$(sed -n 's/^JITDUMP_API .*\(jitdump_[a-z_]*\)(.*/\1/p' "$header" | sort)
+expect "declarations understood in the header" \
+    "$(grep -c '^JITDUMP_API ' "$header")" "$(echo "$functions" | wc -l)"
+expect "names in the version script" "$functions" \
+    "$(sed -n 's/^ *\(jitdump_[a-z_]*\);$/\1/p' "$map" | sort)"
+expect "names exported, with the version node of this ABI" \
+    "$(echo "$functions" | sed "s/$/@@JITDUMP_$abi/")" \
+    "$(readelf --dyn-syms --wide "$library" |
+        awk '$1 ~ /^[0-9]+:$/ && $7 ~ /^[0-9]+$/ { print $8 }' | sort)"
+
+exit $failed
