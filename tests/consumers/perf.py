@@ -1,0 +1,173 @@
+"""Runs the real perf on the workload, and reads what perf says of it."""
+
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+from typing import Iterator, List, Optional, Sequence
+
+from truth import Truth
+
+WORKLOAD = os.environ.get("JITDUMP_WORKLOAD", "")
+# A software event, which virtual machines have too; of user space alone, for which perf
+# needs the least permission.
+EVENT = ["-e", "cpu-clock:u", "-F", "1999"]
+MONOTONIC = ["-k", "mono"]
+SECONDS_LIMIT = 120  # of one program, so that a hanging one ends the test
+
+
+@dataclasses.dataclass
+class Sample:
+    tid: int
+    time: int  # nanoseconds of the clock recorded with
+    ip: int
+    symbol: str
+    file: Optional[str] = None
+    line: Optional[int] = None
+    chain: List[str] = dataclasses.field(default_factory=list)  # symbols, the innermost first
+
+
+def run(command: Sequence[object], check: bool = True, **options: object) -> subprocess.CompletedProcess:
+    """Runs a program with its output captured; a failure's message holds all of it."""
+    words = [str(word) for word in command]
+    options.setdefault("stdin", subprocess.DEVNULL)
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace", timeout=SECONDS_LIMIT, **options)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{' '.join(words)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def why_unusable() -> Optional[str]:
+    """Why the tests can't run here; None if they can."""
+    if not WORKLOAD:
+        return "there is no code generator for this processor"
+    if shutil.which("perf") is None:
+        return "perf is not installed"
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            run(["perf", "record", *MONOTONIC, *EVENT, "-o", f"{directory}/perf.data", "true"])
+        except AssertionError as refusal:
+            return f"perf events are not permitted: {refusal}"
+    return None
+
+
+def version() -> str:
+    return run(["perf", "--version"]).stdout.strip()
+
+
+class Session:
+    """A directory with the workload's dump and perf's recording of it."""
+
+    def __init__(self, directory: pathlib.Path) -> None:
+        self.directory = directory
+        self.data = directory / "perf.data"
+        self.injected = directory / "perf.injected.data"
+        # No configuration of the user's, and no traces in their build-id cache.
+        self.environment = {**os.environ, "HOME": str(directory), "JITDUMPDIR": str(directory)}
+        self.call_graph: List[str] = []
+
+    def perf(self, *arguments: object, check: bool = True) -> subprocess.CompletedProcess:
+        return run(["perf", *arguments], check=check, cwd=self.directory, env=self.environment)
+
+    def record(self, *workload: object, clock: Sequence[str] = MONOTONIC,
+               call_graph: bool = False) -> Truth:
+        """Records the workload from its start to its end."""
+        self.call_graph = ["--call-graph", "dwarf"] if call_graph else []
+        done = self.perf("record", *clock, *EVENT, *self.call_graph, "-o", self.data, "--",
+                         WORKLOAD, *workload)
+        return Truth(done.stdout)
+
+    def start(self, *workload: object, prefix: Sequence[str] = ()) -> "Running":
+        """Starts the workload, not under perf, and returns when its code is loaded."""
+        return Running([*prefix, WORKLOAD, "--until-eof", *map(str, workload)], self)
+
+    def attach(self, pid: int) -> None:
+        """Records a running process for a second."""
+        self.perf("record", *MONOTONIC, *EVENT, "-o", self.data, "-p", pid, "--", "sleep", "1")
+
+    def inject(self, check: bool = True) -> subprocess.CompletedProcess:
+        return self.perf("inject", "--jit", "-i", self.data, "-o", self.injected, check=check)
+
+    def samples(self) -> List[Sample]:
+        """All samples after the injection, with their call chains where recorded."""
+        text = self.script("-G", "-F", "comm,pid,tid,time,ip,sym,srcline")
+        samples = list(parse_samples(text))
+        if self.call_graph:
+            chains = list(parse_chains(self.script("-F", "comm,pid,tid,time,ip,sym")))
+            assert len(chains) == len(samples), "perf script: as many chains as samples"
+            for sample, chain in zip(samples, chains):
+                sample.chain = chain
+        return samples
+
+    def script(self, *arguments: str) -> str:
+        return self.perf("script", "--ns", "-i", self.injected, *arguments).stdout
+
+
+class Running:
+    """A workload that runs until finish() is called."""
+
+    def __init__(self, command: Sequence[str], session: Session) -> None:
+        self.process = subprocess.Popen(command, cwd=session.directory, env=session.environment, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.output = ""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.output += line
+            if '"ready"' in line:
+                return
+        raise AssertionError(f"{' '.join(command)}: ended early\n{self.output}")
+
+    def finish(self) -> Truth:
+        rest, _ = self.process.communicate(timeout=SECONDS_LIMIT)
+        if self.process.returncode != 0:
+            raise AssertionError(f"the workload failed: exit code {self.process.returncode}")
+        return Truth(self.output + rest)
+
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+HEADER = re.compile(r"\s*\S.*?\s+\d+/(?P<tid>\d+)\s+(?P<seconds>\d+)\.(?P<fraction>\d{9}):\s*"
+                    r"(?:(?P<ip>[0-9a-f]+) (?P<symbol>.*?))?\s*$")
+SOURCE_LINE = re.compile(r"  (?P<file>\S.*):(?P<line>\d+)$")
+FRAME = re.compile(r"\s+[0-9a-f]+ (?P<symbol>.*?)(?: \(inlined\))?$")
+
+
+def parse_samples(text: str) -> Iterator[Sample]:
+    sample = None
+    for line in text.splitlines():
+        header = HEADER.match(line)
+        if header:
+            if sample:
+                yield sample
+            sample = Sample(tid=int(header["tid"]), time=int(header["seconds"] + header["fraction"]),
+                            ip=int(header["ip"], 16), symbol=header["symbol"])
+            continue
+        source = SOURCE_LINE.match(line)
+        if source and sample and int(source["line"]) > 0:
+            sample.file, sample.line = source["file"], int(source["line"])
+    if sample:
+        yield sample
+
+
+def parse_chains(text: str) -> Iterator[List[str]]:
+    chain: Optional[List[str]] = None
+    for line in text.splitlines():
+        frame = FRAME.match(line)
+        if HEADER.match(line):
+            if chain is not None:
+                yield chain
+            chain = []
+        elif frame and chain is not None:
+            chain.append(frame["symbol"])
+    if chain is not None:
+        yield chain

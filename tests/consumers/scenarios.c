@@ -1,0 +1,274 @@
+#define _GNU_SOURCE
+#include "scenarios.h"
+
+#include "eh_frame.h"
+
+#include <err.h>
+#include <pthread.h>
+#include <stdio.h>
+
+/* What a scenario loads its functions into; each bears the name of this file. */
+struct place {
+    struct runtime *runtime;
+    struct jit_memory *memory;
+    const char *file;
+};
+
+static void load(const struct place *place, struct function *function, const char *name,
+                 const struct assembler *a) {
+    runtime_load(place->runtime, place->memory, NULL, function, name, place->file, a);
+}
+
+/* Spins `weight` rounds per iteration, all of it on one line. */
+static void assemble_one_line(struct assembler *a, uint32_t line, uint32_t weight) {
+    assemble_line(a, line);
+    assemble_enter(a, 16);
+    assemble_spin(a, weight);
+    assemble_leave(a);
+}
+
+static void load_one_line(const struct place *place, struct function *function, const char *name,
+                          uint32_t line, uint32_t weight) {
+    struct assembler a = {0};
+    assemble_one_line(&a, line, weight);
+    load(place, function, name, &a);
+}
+
+/* Spins on `line`, then calls `callee` from the next line. */
+static void load_caller(const struct place *place, struct function *function, const char *name,
+                        uint32_t line, uint32_t weight, uint32_t frame_size,
+                        const struct function *callee) {
+    struct assembler a = {0};
+    assemble_line(&a, line);
+    assemble_enter(&a, frame_size);
+    assemble_spin(&a, weight);
+    assemble_line(&a, line + 1);
+    assemble_call(&a, (const void *)(uintptr_t)callee->entry);
+    assemble_leave(&a);
+    load(place, function, name, &a);
+}
+
+static void call_all_until(const struct runtime *runtime, unsigned percent,
+                           struct function *functions, size_t count) {
+    while (runtime_running(runtime, percent)) {
+        for (size_t i = 0; i < count; i++) {
+            runtime_call(&functions[i]);
+        }
+    }
+}
+
+static void print_cpu_of_all(const struct function *functions, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        runtime_print_cpu(&functions[i]);
+    }
+}
+
+/* Three functions of 1, 2 and 5 parts, with a record that perf does not know between. */
+void scenario_shares(struct runtime *runtime, struct jit_memory *memory) {
+    const struct place place = {runtime, memory, "shares.src"};
+    struct function functions[3];
+    load_one_line(&place, &functions[0], "one_part", 1, 1);
+    int error = jitdump_append_raw(runtime->dump, UINT32_C(0x7e577e57), "", 1);
+    if (error != 0) {
+        errx(2, "jitdump_append_raw: %s", jitdump_strerror(error));
+    }
+    load_one_line(&place, &functions[1], "two", 2, 2);
+    load_one_line(&place, &functions[2], "five_parts_of_eight", 3, 5);
+    runtime_print_ready();
+    call_all_until(runtime, 100, functions, 3);
+    print_cpu_of_all(functions, 3);
+}
+
+/* One function with hot lines of 1, 3 and 2 parts, the last of them the last of the table. */
+void scenario_lines(struct runtime *runtime, struct jit_memory *memory) {
+    const struct place place = {runtime, memory, "lines.src"};
+    struct assembler a = {0};
+    assemble_line(&a, 9);
+    assemble_enter(&a, 32);
+    for (uint32_t i = 0; i < 3; i++) {
+        assemble_line(&a, 10 + i);
+        assemble_spin(&a, (const uint32_t[]){1, 3, 2}[i]);
+    }
+    assemble_leave(&a);
+    struct function function;
+    load(&place, &function, "three_hot_lines", &a);
+    runtime_print_ready();
+    call_all_until(runtime, 100, &function, 1);
+}
+
+/* outer calls middle calls inner; 1, 2 and 6 parts of their own. */
+void scenario_chain(struct runtime *runtime, struct jit_memory *memory) {
+    const struct place place = {runtime, memory, "chain.src"};
+    struct function inner, middle, outer;
+    load_one_line(&place, &inner, "inner", 1, 6);
+    load_caller(&place, &middle, "middle", 10, 2, 48, &inner);
+    load_caller(&place, &outer, "outer", 20, 1, 160, &middle);
+    runtime_print_ready();
+    call_all_until(runtime, 100, &outer, 1);
+}
+
+/* Two leaves side by side, each with a caller. */
+void scenario_neighbours(struct runtime *runtime, struct jit_memory *memory) {
+    const struct place place = {runtime, memory, "neighbours.src"};
+    struct function leaves[2], callers[2];
+    load_one_line(&place, &leaves[0], "first_leaf", 1, 3);
+    load_one_line(&place, &leaves[1], "second_leaf", 2, 3);
+    load_caller(&place, &callers[0], "first_caller", 10, 1, 48, &leaves[0]);
+    load_caller(&place, &callers[1], "second_caller", 20, 1, 80, &leaves[1]);
+    runtime_print_ready();
+    call_all_until(runtime, 100, callers, 2);
+}
+
+/* A function that is moved when a third of the time is over, beside one that stays. */
+void scenario_move(struct runtime *runtime, struct jit_memory *memory) {
+    const struct place place = {runtime, memory, "move.src"};
+    struct function functions[2];
+    load_one_line(&place, &functions[0], "moved", 1, 3);
+    load_one_line(&place, &functions[1], "settled", 2, 1);
+    runtime_print_ready();
+    call_all_until(runtime, 33, functions, 2);
+    runtime_move(runtime, memory, &functions[0]);
+    call_all_until(runtime, 100, functions, 2);
+    print_cpu_of_all(functions, 2);
+}
+
+/* Two functions, one after the other at one address, the first one the longer. */
+void scenario_reuse(struct runtime *runtime, struct jit_memory *memory) {
+    struct assembler former_code = {0};
+    assemble_enter(&former_code, 16);
+    for (uint32_t line = 1; line <= 3; line++) {
+        assemble_line(&former_code, line);
+        assemble_spin(&former_code, 1);
+    }
+    assemble_leave(&former_code);
+    struct assembler latter_code = {0};
+    assemble_one_line(&latter_code, 7, 3);
+
+    uint8_t *at = jit_memory_take(memory, CODE_MAX + EH_FRAME_MAX);
+    struct function former, latter;
+    runtime_load(runtime, memory, at, &former, "former", "reuse.src", &former_code);
+    runtime_print_ready();
+    call_all_until(runtime, 33, &former, 1);
+    runtime_load(runtime, memory, at, &latter, "latter", "reuse.src", &latter_code);
+    call_all_until(runtime, 100, &latter, 1);
+    runtime_print_cpu(&former);
+    runtime_print_cpu(&latter);
+}
+
+enum { THREADS_MAX = 4, FUNCTIONS_PER_THREAD = 25, CALLS_PER_ROUND = 5 };
+
+struct worker {
+    struct runtime *runtime;
+    pthread_barrier_t *barrier;
+    unsigned number;
+};
+
+/* Loads functions at the same time as the other threads, then calls them. */
+static void *load_and_call(void *argument) {
+    struct worker *worker = argument;
+    struct jit_memory memory;
+    jit_memory_map(&memory, "anonymous");
+    char file[32];
+    snprintf(file, sizeof file, "thread_%u.src", worker->number);
+    const struct place place = {worker->runtime, &memory, file};
+    pthread_barrier_wait(worker->barrier);
+
+    struct function functions[FUNCTIONS_PER_THREAD];
+    for (unsigned i = 0; i < FUNCTIONS_PER_THREAD; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "thread_%u_function_%u", worker->number, i);
+        load_one_line(&place, &functions[i], name, 100 * i + 1, 1);
+    }
+    call_all_until(worker->runtime, 100, functions, FUNCTIONS_PER_THREAD);
+    print_cpu_of_all(functions, FUNCTIONS_PER_THREAD);
+    return NULL;
+}
+
+static void assemble_line_per_instruction(struct assembler *a, uint32_t line, uint32_t weight) {
+    assemble_line(a, line);
+    assemble_enter(a, 64);
+    assemble_loop(a, weight);
+    for (uint32_t i = 1; i <= 4; i++) {
+        assemble_line(a, line + i);
+        assemble_multiply(a);
+    }
+    assemble_line(a, line + 5);
+    assemble_loop_end(a);
+    assemble_line(a, line + 6);
+    assemble_leave(a);
+}
+
+static void load_line_per_instruction(const struct place *place, struct function *function,
+                                      const char *name, uint32_t line, uint32_t weight) {
+    struct assembler a = {0};
+    assemble_line_per_instruction(&a, line, weight);
+    load(place, function, name, &a);
+}
+
+/* A line per instruction, a chain of calls, a function moved again and again, an address
+ * used again and again. */
+static void *mix(void *argument) {
+    struct worker *worker = argument;
+    struct runtime *runtime = worker->runtime;
+    struct jit_memory memory;
+    jit_memory_map(&memory, "anonymous");
+    char file[32];
+    snprintf(file, sizeof file, "mixed_%u.src", worker->number);
+    const struct place place = {runtime, &memory, file};
+
+    static const char *const names[2][4] = {{"fine_0", "callee_0", "caller_0", "moving_0"},
+                                            {"fine_1", "callee_1", "caller_1", "moving_1"}};
+    const char *const *name = names[worker->number];
+    enum { FINE, CALLEE, CALLER, MOVING, REUSING, COUNT };
+    struct function functions[COUNT];
+    load_line_per_instruction(&place, &functions[FINE], name[FINE], 10, 1);
+    load_line_per_instruction(&place, &functions[CALLEE], name[CALLEE], 20, 2);
+    load_caller(&place, &functions[CALLER], name[CALLER], 30, 1, 96, &functions[CALLEE]);
+    load_line_per_instruction(&place, &functions[MOVING], name[MOVING], 40, 3);
+    uint8_t *at = jit_memory_take(&memory, CODE_MAX + EH_FRAME_MAX);
+    for (unsigned round = 1; runtime_running(runtime, 100); round++) {
+        struct assembler a = {0};
+        if (round % 2 == 0) {
+            assemble_one_line(&a, 100 * round, 3);
+        } else {
+            assemble_line_per_instruction(&a, 100 * round, 2);
+        }
+        char reusing[32];
+        snprintf(reusing, sizeof reusing, "reusing_%u_%u", worker->number, round);
+        runtime_load(runtime, &memory, at, &functions[REUSING], reusing, file, &a);
+        for (unsigned i = 0; i < CALLS_PER_ROUND * COUNT; i++) {
+            runtime_call(&functions[i % COUNT]);
+        }
+        runtime_print_cpu(&functions[REUSING]);
+        runtime_move(runtime, &memory, &functions[MOVING]);
+    }
+    print_cpu_of_all(functions, REUSING);
+    return NULL;
+}
+
+static void run_threads(struct runtime *runtime, unsigned count, void *(*body)(void *)) {
+    pthread_t threads[THREADS_MAX];
+    struct worker workers[THREADS_MAX];
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, count);
+    for (unsigned i = 0; i < count; i++) {
+        workers[i] = (struct worker){runtime, &barrier, i};
+        if (pthread_create(&threads[i], NULL, body, &workers[i]) != 0) {
+            errx(2, "pthread_create");
+        }
+    }
+    for (unsigned i = 0; i < count; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    pthread_barrier_destroy(&barrier);
+}
+
+void scenario_threads(struct runtime *runtime, struct jit_memory *memory) {
+    (void)memory; /* each thread has its own */
+    run_threads(runtime, 4, load_and_call);
+}
+
+void scenario_mixed(struct runtime *runtime, struct jit_memory *memory) {
+    (void)memory;
+    run_threads(runtime, 2, mix);
+}

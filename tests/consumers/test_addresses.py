@@ -1,0 +1,55 @@
+"""Code that moves, addresses that are used again, and the memory that code lies in."""
+
+import unittest
+
+from case import PerfTest, Profile
+
+
+class P16_move(PerfTest):
+    def test(self) -> None:
+        profile = self.profile("--duration-ms", "1200", "move")
+        self.check_shares(profile.by_symbol(), profile.truth.cpu)
+        places = [p for p in profile.truth.placements if p.function.name == "moved"]
+        self.assertEqual(len(places), 2)
+        for place in places:
+            there = [s for s in profile.samples if 0 <= s.ip - place.addr < place.function.size]
+            self.assertGreater(len(there), 50)
+
+
+class P8_address_reuse(PerfTest):
+    """Two functions in turn at one address, each with its own code_index."""
+
+    def test(self) -> None:
+        profile = self.profile("--duration-ms", "1200", "reuse")
+        self.assertEqual(len({p.addr for p in profile.truth.placements}), 1)
+        self.check_shares(profile.by_symbol(), profile.truth.cpu)
+
+
+class P17_memory(PerfTest):
+    """Memory that is made executable anew after functions were loaded: such an event hides
+    them, unless perf drops it."""
+
+    def profile_in(self, kind: str) -> Profile:
+        session = self.session()
+        truth = session.record("--duration-ms", "400", "--protect", "--memory", kind, "shares")
+        session.inject()
+        return Profile(session, truth, session.samples())
+
+    def test_dropped(self) -> None:
+        for kind in ("anonymous", "memfd"):
+            with self.subTest(kind):
+                profile = self.profile_in(kind)
+                self.check_samples(profile)
+                self.check_shares(profile.by_symbol(), profile.truth.cpu)
+
+    def test_hidden(self) -> None:
+        for kind in ("shared", "file"):
+            with self.subTest(kind):
+                bad = self.profile_in(kind)
+                self.assertGreater(bad.verdict.total, 0)
+                self.show_fact(bad.verdict.named < bad.verdict.total, f"memory of kind {kind}: "
+                               f"{bad.verdict.named} of {bad.verdict.total} samples named")
+
+
+if __name__ == "__main__":
+    unittest.main()

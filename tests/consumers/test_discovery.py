@@ -1,0 +1,142 @@
+"""How perf finds the dump: by a mapping, on which file systems, with which clock, when attached
+late, and across pid namespaces."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+import perf
+from case import PerfTest, Profile
+
+DIRECTORY_NOEXEC = -10  # JITDUMP_ERROR_DIRECTORY_NOEXEC
+
+
+def unshare(*options: str) -> list:
+    """The beginning of a command that runs in namespaces of its own; skips where the system
+    does not permit them."""
+    command = ["unshare", *options]
+    if shutil.which("unshare") is None:
+        raise unittest.SkipTest("unshare is not installed")
+    try:
+        perf.run([*command, "true"])
+    except AssertionError as refusal:
+        raise unittest.SkipTest(f"no namespaces here: {refusal}")
+    return command
+
+
+class P1_marker_mapping(PerfTest):
+    def test_in_the_maps_of_the_process(self) -> None:
+        with self.session().start("shares") as running:
+            maps = pathlib.Path(f"/proc/{running.process.pid}/maps").read_text().splitlines()
+            truth = running.finish()
+        dump = pathlib.Path(truth.dump)
+        self.assertEqual(dump.name, f"jit-{running.process.pid}.dump")
+        permissions = [line.split()[1] for line in maps if line.endswith(f" {dump}")]
+        self.assertEqual(permissions, ["r-xp"])
+
+    def test_as_an_event(self) -> None:
+        profile = self.profile("--duration-ms", "400", "shares")
+        session, dump = profile.session, profile.truth.dump
+        text = session.perf("script", "-i", session.data, "--show-mmap-events").stdout
+        events = [line for line in text.splitlines() if "PERF_RECORD_MMAP" in line and line.endswith(dump)]
+        self.assertEqual(len(events), 1, text)
+        self.assertIn(": r-xp ", events[0])
+
+        # The same recording with another pid in the name of the file.
+        other = dump[:-6] + chr(ord(dump[-6]) ^ 1) + dump[-5:]
+        os.rename(dump, other)
+        data = session.data.read_bytes()
+        session.data.write_bytes(data.replace(dump.encode(), other.encode()))
+        session.inject()
+        bad = Profile(session, profile.truth, session.samples())
+        self.show_fact(bad.verdict.named == 0, "a file named after another pid is not looked at: "
+                       f"{bad.verdict.named} of {bad.verdict.total} samples named")
+
+
+class P2_noexec_mount(PerfTest):
+    def open_on_tmpfs(self, mount_options: str) -> subprocess.CompletedProcess:
+        """The workload's output, and as standard error what it leaves in the directory."""
+        script = ('mount -t tmpfs -o "$1" none "$2" && cd "$2" && { "$3" --duration-ms 1 shares; '
+                  'code=$?; ls -A . >&2; exit $code; }')
+        return perf.run([*unshare("--mount"), "sh", "-c", script, "sh", mount_options,
+                         self.directory, perf.WORKLOAD], check=False,
+                        env={**os.environ, "JITDUMPDIR": self.directory})
+
+    def test(self) -> None:
+        self.directory = str(self.session().directory)
+        if perf.run([*unshare("--mount"), "mount", "-t", "tmpfs", "none", self.directory],
+                    check=False).returncode != 0:
+            self.skipTest("mounting a file system needs root")
+        good = self.open_on_tmpfs("rw")
+        self.assertEqual(good.returncode, 0, good.stderr)
+        self.assertRegex(good.stderr, r"^jit-\d+\.dump$")
+
+        refused = self.open_on_tmpfs("noexec")
+        self.assertEqual(refused.returncode, 1, refused.stderr)
+        self.assertEqual(refused.stderr, "", "files are left behind")
+        error = perf.Truth(refused.stdout).error
+        print(f"message: {error['message']}")
+        self.assertEqual(error["error"], DIRECTORY_NOEXEC)
+        self.assertIn(self.directory, error["message"])
+        for text in (error["message"], error["strerror"]):
+            self.assertIn("noexec", text)
+            self.assertIn("JITDUMPDIR", text, "the way out")
+            self.assertNotIn("\n", text)
+
+
+class P3_clock_of_the_recording(PerfTest):
+    def test(self) -> None:
+        profile = self.profile("--duration-ms", "400", "shares")
+        self.check_shares(profile.by_symbol(), profile.truth.cpu)
+
+        session = self.session()
+        session.record("--duration-ms", "100", "shares", clock=[])
+        refused = session.inject(check=False)
+        self.show_fact(refused.returncode != 0 and not list(session.directory.glob("jitted-*")),
+                       f"without -k mono: exit code {refused.returncode}, {refused.stderr.strip()!r}")
+
+
+class P19_pid_namespace(PerfTest):
+    NAMESPACE = ["--pid", "--fork", "--kill-child", "--mount-proc"]
+
+    def test_perf_inside(self) -> None:
+        done = perf.run([*unshare(*self.NAMESPACE), sys.executable, "-B", "fact.py", "test_discovery",
+                         "P3_clock_of_the_recording"], check=False, cwd=os.path.dirname(__file__),
+                        env={**os.environ, "JITDUMP_TESTS_REQUIRE_PERF": "1"})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_perf_outside(self) -> None:
+        session = self.session()
+        with session.start("shares", prefix=unshare(*self.NAMESPACE)) as running:
+            parent = running.process.pid
+            child = int(pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text())
+            session.attach(child)
+            session.inject()
+            samples = session.samples()
+            truth = running.finish()
+        self.assertNotEqual(truth.pid, child)
+        profile = Profile(session, truth, samples)
+        self.check_samples(profile)
+        self.check_shares(profile.by_symbol(), truth.cpu)
+
+        session.inject(check=False)
+        bad = Profile(session, truth, session.samples())
+        self.show_fact(bad.verdict.named == 0, "injected from outside, after the process's end: "
+                       f"{bad.verdict.named} of {bad.verdict.total} samples named")
+
+
+class P20_late_attach(PerfTest):
+    def test(self) -> None:
+        session = self.session()
+        with session.start("shares") as running:
+            session.attach(running.process.pid)
+            truth = running.finish()
+        profile = self.profile_of(session, truth)
+        self.check_shares(profile.by_symbol(), truth.cpu)
+
+
+if __name__ == "__main__":
+    unittest.main()

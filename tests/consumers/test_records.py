@@ -1,0 +1,59 @@
+"""Which records perf reads, and as whose."""
+
+import pathlib
+import unittest
+
+import dump_edit
+import perf
+from case import PerfTest
+
+
+class P5_records_after_a_foreign_one(PerfTest):
+    def test(self) -> None:
+        profile = self.profile("--duration-ms", "700", "shares")
+        self.check_shares(profile.by_symbol(), profile.truth.cpu)
+        records = list(dump_edit.read_records(pathlib.Path(profile.truth.dump).read_bytes()))
+        self.assertEqual([i for i, r in enumerate(records) if not r.payload], [len(records) - 1])
+
+        bad = profile.with_dump_edited(dump_edit.insert_empty_record)
+        self.show_fact(bad.by_symbol()["two"] == 0,
+                       "a record without payload ends the reading: "
+                       f"{bad.verdict.named} of {bad.verdict.total} samples named")
+
+
+class P7_code_bytes(PerfTest):
+    """perf annotates the bytes that were executed."""
+
+    def code_in_perf_elf_files(self, directory: pathlib.Path) -> set:
+        found = set()
+        for elf in directory.glob("jitted-*.so"):
+            text = elf.with_suffix(".text")
+            perf.run(["objcopy", "-O", "binary", "--only-section=.text", elf, text])
+            found.add(text.read_bytes())
+        return found
+
+    def test(self) -> None:
+        profile = self.profile("--duration-ms", "400", "shares")
+        expected = {function.code for function in profile.truth.functions.values()}
+        self.assertEqual(len(expected), 3)
+        self.assertEqual(self.code_in_perf_elf_files(profile.session.directory), expected)
+
+        bad = profile.with_dump_edited(dump_edit.pad_loads(8))
+        self.show_fact(self.code_in_perf_elf_files(bad.session.directory) != expected,
+                       "the code is found from the end of the record")
+
+
+class P9_groups_of_several_threads(PerfTest):
+    def test(self) -> None:
+        profile = self.profile("--duration-ms", "400", "threads")
+        self.assertEqual(len(profile.truth.functions), 100)
+        self.check_shares(profile.by_symbol(), profile.truth.cpu)
+
+        bad = profile.with_dump_edited(dump_edit.loads_without_their_debug_info)
+        self.show_fact(bad.verdict.with_line < bad.verdict.total / 2,
+                       "debug info belongs to the next function in the file: "
+                       f"{bad.verdict.with_line} of {bad.verdict.total} samples with the right line")
+
+
+if __name__ == "__main__":
+    unittest.main()

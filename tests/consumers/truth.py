@@ -1,0 +1,70 @@
+"""What the workload says of itself: which function lay where at which time, and how long it ran."""
+
+import bisect
+import dataclasses
+import json
+from typing import Dict, List, Optional, Tuple
+
+
+@dataclasses.dataclass
+class Function:
+    name: str
+    size: int
+    file: str
+    lines: List[Tuple[int, int, int]]  # offset, line, rounds per iteration
+    code: bytes
+
+    def line_at(self, offset: int) -> Optional[int]:
+        """The source line of the instruction at the offset; None in front of the first."""
+        index = bisect.bisect([start for start, _, _ in self.lines], offset)
+        return self.lines[index - 1][1] if index > 0 else None
+
+
+@dataclasses.dataclass
+class Placement:
+    """From `since` on, `function` lies at `addr`."""
+
+    addr: int
+    since: int
+    function: Function
+
+
+class Truth:
+    def __init__(self, output: str) -> None:
+        self.functions: Dict[str, Function] = {}
+        self.placements: List[Placement] = []
+        self.cpu: Dict[str, int] = {}
+        self.clocks: List[Tuple[int, int]] = []
+        self.dump = ""
+        self.pid = 0
+        self.error: Optional[dict] = None
+        for line in output.splitlines():
+            self._add(json.loads(line))
+        self.placements.sort(key=lambda placement: placement.since, reverse=True)
+
+    def _add(self, event: dict) -> None:
+        if "function" in event:
+            function = Function(event["function"], event["size"], event["file"],
+                                [tuple(line) for line in event["lines"]], bytes.fromhex(event["code"]))
+            self.functions[function.name] = function
+            self.placements.append(Placement(event["addr"], event["since"], function))
+        elif "moved" in event:
+            self.placements.append(
+                Placement(event["addr"], event["since"], self.functions[event["moved"]]))
+        elif "cpu" in event:
+            self.cpu[event["cpu"]] = event["ns"]
+        elif "clocks" in event:
+            self.clocks.append(tuple(event["clocks"]))
+        elif "dump" in event:
+            self.dump, self.pid = event["dump"], event["pid"]
+        elif "error" in event:
+            self.error = event
+
+    def at(self, ip: int, time: int) -> Optional[Tuple[Function, int]]:
+        """The function that an instruction address belonged to at a time, and the offset in
+        it; None for an address outside of the generated code."""
+        for placement in self.placements:  # the youngest first
+            offset = ip - placement.addr
+            if placement.since <= time and 0 <= offset < placement.function.size:
+                return placement.function, offset
+        return None
