@@ -27,6 +27,7 @@ class PerfTest(unittest.TestCase):
             self.fail(reason)
         if reason:
             self.skipTest(reason)
+        print(self.id())
 
     @property
     def fact(self) -> str:
@@ -71,15 +72,18 @@ class PerfTest(unittest.TestCase):
             share = weight / whole
             deviations[name] = 100 * abs(found.get(name, 0) / total - share)
             allowed = 100 * 5 * math.sqrt(share * (1 - share) / total) + 1
-            self.assertLessEqual(deviations[name], allowed, f"{name}: {found.get(name, 0)} of {total} "
-                                 f"samples, expected {100 * share:.1f} %")
+            self.assertLessEqual(deviations[name], allowed,
+                                 f"{name}: {found.get(name, 0)} of {total} samples, "
+                                 f"expected {100 * share:.1f} %")
         self.assertLessEqual(set(found), set(expected), "symbols that nothing is expected of")
-        print(f"fidelity: {self.fact} worst deviation {max(deviations.values()):.2f} points (n={total})")
+        worst = max(deviations.values())
+        print(f"fidelity: {self.fact} worst deviation {worst:.2f} points (n={total})")
 
     def show_fact(self, still_so: bool, text: str) -> None:
         """Says whether what forces the library's hand is still true of this perf. Not a failure
         if not: that perf has become better, and the library is right either way."""
-        print(f"fact: {self.fact} {'still so' if still_so else 'NO LONGER SO'} in {perf.version()}: {text}")
+        state = "still so" if still_so else "NO LONGER SO"
+        print(f"fact: {self.fact} {state} in {perf.version()}: {text}")
 
 
 class Verdict:

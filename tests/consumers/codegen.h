@@ -16,7 +16,8 @@
 #define CFI_MAX 128
 #define LINES_MAX 32
 
-/* The code from `offset` on comes from `line`, and spins `weight` times per iteration. */
+/* The code from `offset` on comes from `line`; loops that begin there make `weight` rounds per
+ * iteration. */
 struct line_mark {
     uint32_t offset;
     uint32_t line;
@@ -64,7 +65,9 @@ struct unwind_convention {
 };
 extern const struct unwind_convention unwind_convention;
 
-/* For the code generators: bytes of code, and of CFI that hold from here on. */
+/* Between the parts for all processors and those for one: the start of a loop; bytes of code,
+ * and of CFI that hold from here on. */
+void assemble_loop_start(struct assembler *, uint32_t weight);
 void assemble_bytes(struct assembler *, const void *bytes, uint32_t size);
 void assemble_cfi(struct assembler *, const void *bytes, uint32_t size);
 

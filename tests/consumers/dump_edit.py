@@ -1,125 +1,106 @@
-"""Changes copies of good dumps into what the library must never write, so that the facts about
-perf can be seen to be facts."""
+"""Changes good dumps into what the library must never write, so that the facts about perf can
+be seen to be facts. What is read is checked by the strict reader."""
 
+import os
 import pathlib
 import struct
-from typing import Callable, Iterator, List, NamedTuple
+import sys
+from typing import Callable, List, NamedTuple
 
-LOAD, MOVE, DEBUG_INFO, CLOSE, UNWINDING_INFO = range(5)
-FILE_HEADER_SIZE = 40
-RECORD_HEADER = struct.Struct("=IIQ")
-UNWINDING_HEADER = struct.Struct("=QQQ")
-DEBUG_INFO_HEADER = struct.Struct("=QQ")
-DEBUG_ENTRY = struct.Struct("=QII")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reader"))
+
+import jitdump_reader
+from jitdump_records import (JIT_CODE_CLOSE, RECORD_HEADER_SIZE, DebugEntry, DebugInfo, Load, Record,
+                             UnwindingInfo)
 
 
-class Record(NamedTuple):
-    id: int
-    timestamp: int
+class Piece(NamedTuple):
+    """A record as the reader knows it, and its payload's bytes to be written."""
+
+    record: Record
     payload: bytes
+    id: int
 
 
-class DebugEntry(NamedTuple):
-    addr: int
-    line: int
-    discrim: int
-    name: bytes
-
-
-Edit = Callable[[List[Record]], List[Record]]
-
-
-def read_records(data: bytes) -> Iterator[Record]:
-    offset = FILE_HEADER_SIZE
-    while offset < len(data):
-        id, total_size, timestamp = RECORD_HEADER.unpack_from(data, offset)
-        yield Record(id, timestamp, data[offset + RECORD_HEADER.size:offset + total_size])
-        offset += total_size
+Edit = Callable[[List[Piece]], List[Piece]]
 
 
 def edit_file(path: pathlib.Path, edit: Edit) -> None:
     """Replaces the dump by an edited one."""
     data = path.read_bytes()
-    edited = edit(list(read_records(data)))
-    assert edited != list(read_records(data)), "the edit changes something"
-    packed = [RECORD_HEADER.pack(r.id, RECORD_HEADER.size + len(r.payload), r.timestamp) + r.payload
-              for r in edited]
-    path.write_bytes(data[:FILE_HEADER_SIZE] + b"".join(packed))
+    dump = jitdump_reader.read(str(path))
+    pieces = [Piece(r, data[r.offset + RECORD_HEADER_SIZE:r.offset + r.total_size], r.id)
+              for r in dump.records]
+    edited = edit(pieces)
+    assert edited != pieces, "the edit changes something"
+    packed = [struct.pack("=IIQ", piece.id, RECORD_HEADER_SIZE + len(piece.payload),
+                          piece.record.timestamp) + piece.payload for piece in edited]
+    path.write_bytes(data[:dump.header.total_size] + b"".join(packed))
 
 
-def each(id: int, change: Callable[[bytes], bytes]) -> Edit:
-    """The edit that changes the payload of each record of an id."""
-    return lambda records: [r._replace(payload=change(r.payload)) if r.id == id else r for r in records]
+def insert_empty_record(pieces: List[Piece]) -> List[Piece]:
+    """A record without payload behind the first function."""
+    first_load = [isinstance(piece.record, Load) for piece in pieces].index(True)
+    empty = Piece(pieces[first_load].record, b"", JIT_CODE_CLOSE)
+    return pieces[:first_load + 1] + [empty] + pieces[first_load + 1:]
 
 
-def debug_entries(payload: bytes) -> List[DebugEntry]:
-    _, count = DEBUG_INFO_HEADER.unpack_from(payload)
-    offset = DEBUG_INFO_HEADER.size
-    entries = []
-    for _ in range(count):
-        end = payload.index(b"\0", offset + DEBUG_ENTRY.size)
-        entries.append(DebugEntry(*DEBUG_ENTRY.unpack_from(payload, offset),
-                                  payload[offset + DEBUG_ENTRY.size:end]))
-        offset = end + 1
-    return entries
+def pad_loads(pieces: List[Piece]) -> List[Piece]:
+    return [piece._replace(payload=piece.payload + bytes(8)) if isinstance(piece.record, Load) else piece
+            for piece in pieces]
+
+
+def interleave_groups(pieces: List[Piece]) -> List[Piece]:
+    """Two functions' groups at a time, their LOADs last: as threads that write records instead of
+    groups may leave them."""
+    loads = [i for i, piece in enumerate(pieces) if isinstance(piece.record, Load)]
+    result: List[Piece] = []
+    start = 0
+    for end in loads[1::2]:
+        both = pieces[start:end + 1]
+        result += sorted(both, key=lambda piece: isinstance(piece.record, Load))
+        start = end + 1
+    return result + pieces[start:]
 
 
 def each_debug_table(change: Callable[[List[DebugEntry]], List[DebugEntry]]) -> Edit:
-    def changed(payload: bytes) -> bytes:
-        addr, _ = DEBUG_INFO_HEADER.unpack_from(payload)
-        entries = change(debug_entries(payload))
-        packed = [DEBUG_ENTRY.pack(e.addr, e.line, e.discrim) + e.name + b"\0" for e in entries]
-        return DEBUG_INFO_HEADER.pack(addr, len(entries)) + b"".join(packed)
-    return each(DEBUG_INFO, changed)
+    def changed(piece: Piece) -> Piece:
+        if not isinstance(piece.record, DebugInfo):
+            return piece
+        entries = change(piece.record.entries)
+        packed = [struct.pack("=QII", entry.code_addr, entry.line, entry.discrim)
+                  + entry.name.encode("utf-8", "surrogateescape") + b"\0" for entry in entries]
+        head = struct.pack("=QQ", piece.record.code_addr, len(entries))
+        return piece._replace(payload=head + b"".join(packed))
+    return lambda pieces: [changed(piece) for piece in pieces]
 
 
-def insert_empty_record(records: List[Record]) -> List[Record]:
-    """A record without payload behind the first function."""
-    first_load = [r.id for r in records].index(LOAD)
-    return (records[:first_load + 1] + [Record(CLOSE, records[first_load].timestamp, b"")]
-            + records[first_load + 1:])
+def each_unwinding_info(change: Callable[[UnwindingInfo], bytes]) -> Edit:
+    return lambda pieces: [piece._replace(payload=change(piece.record))
+                           if isinstance(piece.record, UnwindingInfo) else piece for piece in pieces]
 
 
-def pad_loads(padding: int) -> Edit:
-    return each(LOAD, lambda payload: payload + b"\xcc" * padding)
+def unmapped(info: UnwindingInfo) -> bytes:
+    head = struct.pack("=QQQ", info.unwind_data_size, info.eh_frame_hdr_size, 0)
+    return head + info.eh_frame + info.eh_frame_hdr
 
 
-def loads_without_their_debug_info(records: List[Record]) -> List[Record]:
-    """Every function's debug info in front of the function before it, as two threads that
-    write records instead of groups may leave it."""
-    loads = [i for i, r in enumerate(records) if r.id == LOAD]
-    result = []
-    start = 0
-    for load, next_load in zip(loads[::2], loads[1::2]):
-        result += [r for r in records[start:next_load + 1] if r.id != LOAD]
-        result += [records[load], records[next_load]]
-        start = next_load + 1
-    return result + records[start:]
+def header_first(info: UnwindingInfo) -> bytes:
+    """The order of the specification, with the relative pointers adapted."""
+    frame, header = bytearray(info.eh_frame), bytearray(info.eh_frame_hdr)
 
+    def add(where: bytearray, offset: int, value: int) -> int:
+        before, = struct.unpack_from("=i", where, offset)
+        struct.pack_into("=i", where, offset, before + value)
+        return before
 
-def without_mapped_size(payload: bytes) -> bytes:
-    unwind_data_size, header_size, _ = UNWINDING_HEADER.unpack_from(payload)
-    return UNWINDING_HEADER.pack(unwind_data_size, header_size, 0) + payload[UNWINDING_HEADER.size:]
-
-
-def header_before_frame(payload: bytes) -> bytes:
-    """The unwinding data in the order of the specification, its relative pointers adapted."""
-    unwind_data_size, header_size, _ = UNWINDING_HEADER.unpack_from(payload)
-    data = payload[UNWINDING_HEADER.size:UNWINDING_HEADER.size + unwind_data_size]
-    rest = payload[UNWINDING_HEADER.size + unwind_data_size:]
-    frame = bytearray(data[:-header_size])
-    header = bytearray(data[-header_size:])
-
-    def add(where: bytearray, offset: int, value: int) -> None:
-        struct.pack_into("=i", where, offset, struct.unpack_from("=i", where, offset)[0] + value)
-
-    # The frame moves back by the header's size, the header forth by the frame's.
-    add(header, 4, header_size + len(frame))
+    # The frame moves towards higher addresses by the header's size, the header towards lower
+    # ones by the frame's.
+    add(header, 4, len(frame) + len(header))
     count, = struct.unpack_from("=I", header, 8)
-    for entry in range(count):
-        fde_from_header, = struct.unpack_from("=i", header, 12 + 8 * entry + 4)
-        fde = len(frame) + fde_from_header
-        add(frame, fde + 8, -header_size)
-        add(header, 12 + 8 * entry, len(frame))
-        add(header, 12 + 8 * entry + 4, len(frame) + header_size)
-    return payload[:UNWINDING_HEADER.size] + bytes(header + frame) + rest
+    for entry in range(12, 12 + 8 * count, 8):
+        add(header, entry, len(frame))
+        fde = len(frame) + add(header, entry + 4, len(frame) + len(header))
+        add(frame, fde + 8, -len(header))
+    head = struct.pack("=QQQ", info.unwind_data_size, info.eh_frame_hdr_size, info.mapped_size)
+    return head + bytes(header + frame)

@@ -8,8 +8,11 @@ SKIPPED = 77
 
 
 def main(module: str, name: str) -> int:
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(getattr(importlib.import_module(module), name))
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
+    test_class = getattr(importlib.import_module(module), name)
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(test_class)
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=0).run(suite)
+    for test, reason in result.skipped:
+        print(f"{test.id()}: skipped: {reason}")
     if not result.wasSuccessful() or result.testsRun == 0:
         return 1
     return SKIPPED if result.skipped else 0

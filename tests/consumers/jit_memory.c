@@ -10,10 +10,10 @@
 
 #define MEMORY_SIZE ((size_t)1 << 20)
 
-static int backing_file(const char *kind) {
-    if (strcmp(kind, "memfd") == 0) {
+static int backing_file(const char *kind)
+{
+    if (strcmp(kind, "memfd") == 0)
         return memfd_create("jit-code", MFD_CLOEXEC);
-    }
     if (strcmp(kind, "file") == 0) {
         char path[] = "jit-code-XXXXXX";
         int fd = mkstemp(path);
@@ -23,7 +23,8 @@ static int backing_file(const char *kind) {
     errx(2, "unknown kind of memory: %s", kind);
 }
 
-void jit_memory_map(struct jit_memory *memory, const char *kind) {
+void jit_memory_map(struct jit_memory *memory, const char *kind)
+{
     int fd = -1;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     if (strcmp(kind, "shared") == 0) {
@@ -31,22 +32,21 @@ void jit_memory_map(struct jit_memory *memory, const char *kind) {
     } else if (strcmp(kind, "anonymous") != 0) {
         flags = MAP_SHARED;
         fd = backing_file(kind);
-        if (fd < 0 || ftruncate(fd, (off_t)MEMORY_SIZE) != 0) {
+        if (fd < 0 || ftruncate(fd, (off_t)MEMORY_SIZE) != 0)
             err(2, "memory of kind %s", kind);
-        }
     }
     void *base = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, flags, fd, 0);
-    if (base == MAP_FAILED) {
+    if (base == MAP_FAILED)
         err(2, "mmap of executable memory");
-    }
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
-    }
     *memory = (struct jit_memory){.base = base, .size = MEMORY_SIZE};
 }
 
-uint8_t *jit_memory_take(struct jit_memory *memory, size_t size) {
-    if (size > memory->size - memory->used) {
+uint8_t *jit_memory_take(struct jit_memory *memory, size_t size)
+{
+    if (size > memory->size - memory->used)
+{
         errx(2, "out of executable memory");
     }
     uint8_t *taken = memory->base + memory->used;
@@ -54,14 +54,14 @@ uint8_t *jit_memory_take(struct jit_memory *memory, size_t size) {
     return taken;
 }
 
-void jit_memory_protect(struct jit_memory *memory) {
-    if (mprotect(memory->base, memory->size, PROT_READ | PROT_EXEC) != 0) {
+void jit_memory_protect(struct jit_memory *memory)
+{
+    if (mprotect(memory->base, memory->size, PROT_READ | PROT_EXEC) != 0)
         err(2, "mprotect");
-    }
 }
 
-void jit_memory_unprotect(struct jit_memory *memory) {
-    if (mprotect(memory->base, memory->size, PROT_READ | PROT_WRITE) != 0) {
+void jit_memory_unprotect(struct jit_memory *memory)
+{
+    if (mprotect(memory->base, memory->size, PROT_READ | PROT_WRITE) != 0)
         err(2, "mprotect");
-    }
 }

@@ -14,7 +14,8 @@ from truth import Truth
 WORKLOAD = os.environ.get("JITDUMP_WORKLOAD", "")
 # A software event, which virtual machines have too; of user space alone, for which perf
 # needs the least permission.
-EVENT = ["-e", "cpu-clock:u", "-F", "1999"]
+RECORD = ["record", "-e", "cpu-clock:u", "-F", "1999",
+          "--no-bpf-event"]  # whose thread in perf takes a second to end
 MONOTONIC = ["-k", "mono"]
 SECONDS_LIMIT = 120  # of one program, so that a hanging one ends the test
 
@@ -30,14 +31,16 @@ class Sample:
     chain: List[str] = dataclasses.field(default_factory=list)  # symbols, the innermost first
 
 
-def run(command: Sequence[object], check: bool = True, **options: object) -> subprocess.CompletedProcess:
+def run(command: Sequence[object], check: bool = True,
+        **options: object) -> subprocess.CompletedProcess:
     """Runs a program with its output captured; a failure's message holds all of it."""
     words = [str(word) for word in command]
     options.setdefault("stdin", subprocess.DEVNULL)
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           errors="replace", timeout=SECONDS_LIMIT, **options)
     if check and done.returncode != 0:
-        raise AssertionError(f"{' '.join(words)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        raise AssertionError(f"{' '.join(words)}: exit code {done.returncode}\n"
+                             f"{done.stdout}{done.stderr}")
     return done
 
 
@@ -49,7 +52,7 @@ def why_unusable() -> Optional[str]:
         return "perf is not installed"
     with tempfile.TemporaryDirectory() as directory:
         try:
-            run(["perf", "record", *MONOTONIC, *EVENT, "-o", f"{directory}/perf.data", "true"])
+            run(["perf", *RECORD, *MONOTONIC, "-o", f"{directory}/perf.data", "true"])
         except AssertionError as refusal:
             return f"perf events are not permitted: {refusal}"
     return None
@@ -77,7 +80,7 @@ class Session:
                call_graph: bool = False) -> Truth:
         """Records the workload from its start to its end."""
         self.call_graph = ["--call-graph", "dwarf"] if call_graph else []
-        done = self.perf("record", *clock, *EVENT, *self.call_graph, "-o", self.data, "--",
+        done = self.perf(*RECORD, *clock, *self.call_graph, "-o", self.data, "--",
                          WORKLOAD, *workload)
         return Truth(done.stdout)
 
@@ -87,7 +90,7 @@ class Session:
 
     def attach(self, pid: int) -> None:
         """Records a running process for a second."""
-        self.perf("record", *MONOTONIC, *EVENT, "-o", self.data, "-p", pid, "--", "sleep", "1")
+        self.perf(*RECORD, *MONOTONIC, "-o", self.data, "-p", pid, "--", "sleep", "1")
 
     def inject(self, check: bool = True) -> subprocess.CompletedProcess:
         return self.perf("inject", "--jit", "-i", self.data, "-o", self.injected, check=check)
@@ -111,8 +114,8 @@ class Running:
     """A workload that runs until finish() is called."""
 
     def __init__(self, command: Sequence[str], session: Session) -> None:
-        self.process = subprocess.Popen(command, cwd=session.directory, env=session.environment, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(command, cwd=session.directory, env=session.environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.output = ""
         assert self.process.stdout is not None
         for line in self.process.stdout:
@@ -149,8 +152,8 @@ def parse_samples(text: str) -> Iterator[Sample]:
         if header:
             if sample:
                 yield sample
-            sample = Sample(tid=int(header["tid"]), time=int(header["seconds"] + header["fraction"]),
-                            ip=int(header["ip"], 16), symbol=header["symbol"])
+            sample = Sample(int(header["tid"]), int(header["seconds"] + header["fraction"]),
+                            int(header["ip"], 16), header["symbol"])
             continue
         source = SOURCE_LINE.match(line)
         if source and sample and int(source["line"]) > 0:

@@ -14,13 +14,15 @@
 
 #define MEAN_ITERATIONS 60000
 
-static uint64_t clock_ns(clockid_t clock) {
+static uint64_t clock_ns(clockid_t clock)
+{
     struct timespec now;
     clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t processor_counter(void) {
+static uint64_t processor_counter(void)
+{
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
@@ -30,7 +32,8 @@ static uint64_t processor_counter(void) {
 #endif
 }
 
-static void print_clocks(void) {
+static void print_clocks(void)
+{
     /* Of several tries the one least disturbed between the two readings. */
     uint64_t best = UINT64_MAX, monotonic = 0, counter = 0;
     for (int i = 0; i < 1000; i++) {
@@ -46,22 +49,23 @@ static void print_clocks(void) {
     printf("{\"clocks\": [%" PRIu64 ", %" PRIu64 "]}\n", monotonic, counter);
 }
 
-static void print_quoted(const char *text) {
+static void print_quoted(const char *text)
+{
     putchar('"');
     for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\') {
+        if (*text == '"' || *text == '\\')
             putchar('\\');
-        }
         putchar(*text);
     }
     putchar('"');
 }
 
-void runtime_open(struct runtime *runtime, const struct jitdump_options *chosen) {
+void runtime_open(struct runtime *runtime, const struct jitdump_options *chosen)
+{
     char message[512];
     struct jitdump_options options = *chosen;
     options.error_message = message;
-    options.error_message_size = sizeof message;
+    options.error_message_size = sizeof(message);
     int error = jitdump_open(&runtime->dump, &options);
     if (error != 0) {
         printf("{\"error\": %d, \"strerror\": ", error);
@@ -77,15 +81,17 @@ void runtime_open(struct runtime *runtime, const struct jitdump_options *chosen)
     print_clocks();
 }
 
-void runtime_close(struct runtime *runtime) {
+void runtime_close(struct runtime *runtime)
+{
     print_clocks();
     int error = jitdump_close(runtime->dump);
-    if (error != 0) {
+    if (error != 0)
         errx(2, "jitdump_close: %s", jitdump_strerror(error));
-    }
 }
 
-static void print_function(const struct function *function, const char *file, const struct assembler *a) {
+static void print_function(const struct function *function, const char *file,
+                           const struct assembler *a)
+{
     flockfile(stdout);
     printf("{\"function\": \"%s\", \"addr\": %" PRIuPTR ", \"size\": %u, \"since\": %" PRIu64
            ", \"file\": \"%s\", \"lines\": [",
@@ -95,33 +101,32 @@ static void print_function(const struct function *function, const char *file, co
         printf("%s[%u, %u, %u]", i == 0 ? "" : ", ", mark->offset, mark->line, mark->weight);
     }
     printf("], \"code\": \"");
-    for (uint32_t i = 0; i < a->size; i++) {
+    for (uint32_t i = 0; i < a->size; i++)
         printf("%02x", a->code[i]);
-    }
     printf("\"}\n");
     funlockfile(stdout);
 }
 
-static void place(struct function *function, uint8_t *at, const void *code, uint32_t size) {
+static void place(struct function *function, uint8_t *at, const void *code, uint32_t size)
+{
     memcpy(at, code, size);
     __builtin___clear_cache((char *)at, (char *)at + size);
     /* ISO C knows no conversion of data pointers into function pointers. */
-    memcpy(&function->entry, &at, sizeof at);
+    memcpy(&function->entry, &at, sizeof(at));
 }
 
 void runtime_load(struct runtime *runtime, struct jit_memory *memory, uint8_t *at,
                   struct function *function, const char *name, const char *file,
-                  const struct assembler *a) {
+                  const struct assembler *a)
+{
     struct eh_frame eh;
     eh_frame_build(&eh, a);
-    if (at == NULL) {
+    if (at == NULL)
         at = jit_memory_take(memory, runtime->leave_gap ? eh_frame_end(&eh, a) : a->size);
-    }
     *function = (struct function){.size = a->size};
-    snprintf(function->name, sizeof function->name, "%s", name);
-    if (runtime->protect) {
+    snprintf(function->name, sizeof(function->name), "%s", name);
+    if (runtime->protect)
         jit_memory_unprotect(memory);
-    }
     place(function, at, a->code, a->size);
 
     struct jitdump_line lines[LINES_MAX] = {0};
@@ -131,7 +136,7 @@ void runtime_load(struct runtime *runtime, struct jit_memory *memory, uint8_t *a
         lines[i].file = file;
     }
     struct jitdump_code code = {
-        .struct_size = sizeof code,
+        .struct_size = sizeof(code),
         .name = name,
         .code_addr = (uintptr_t)at,
         .code_size = a->size,
@@ -145,48 +150,51 @@ void runtime_load(struct runtime *runtime, struct jit_memory *memory, uint8_t *a
         code.eh_frame_hdr_size = EH_FRAME_HDR_SIZE;
     }
     int error = jitdump_load(runtime->dump, &code, &function->code_index);
-    if (error != 0) {
+    if (error != 0)
         errx(2, "jitdump_load: %s", jitdump_strerror(error));
-    }
-    if (runtime->protect) {
+    if (runtime->protect)
         jit_memory_protect(memory);
-    }
     print_function(function, file, a);
 }
 
-void runtime_move(struct runtime *runtime, struct jit_memory *memory, struct function *function) {
+void runtime_move(struct runtime *runtime, struct jit_memory *memory, struct function *function)
+{
     uint8_t *from;
-    memcpy(&from, &function->entry, sizeof from);
+    memcpy(&from, &function->entry, sizeof(from));
     uint8_t *to = jit_memory_take(memory, CODE_MAX + EH_FRAME_MAX);
     place(function, to, from, function->size);
     memset(from, 0, function->size);
     int error = jitdump_move(runtime->dump, function->code_index, (uintptr_t)from, (uintptr_t)to,
                              function->size);
-    if (error != 0) {
+    if (error != 0)
         errx(2, "jitdump_move: %s", jitdump_strerror(error));
-    }
     printf("{\"moved\": \"%s\", \"addr\": %" PRIuPTR ", \"size\": %u, \"since\": %" PRIu64 "}\n",
            function->name, (uintptr_t)to, function->size, clock_ns(CLOCK_MONOTONIC));
 }
 
-void runtime_print_ready(void) {
+void runtime_print_ready(void)
+{
     printf("{\"ready\": true}\n");
     fflush(stdout);
 }
 
-void runtime_print_cpu(const struct function *function) {
+void runtime_print_cpu(const struct function *function)
+{
     printf("{\"cpu\": \"%s\", \"ns\": %" PRIu64 "}\n", function->name, function->cpu_ns);
 }
 
-bool runtime_running(const struct runtime *runtime, unsigned percent) {
-    if (runtime->until_eof) {
+bool runtime_running(const struct runtime *runtime, unsigned percent)
+{
+    if (runtime->until_eof)
+{
         struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
         return poll(&input, 1, 0) == 0;
     }
     return clock_ns(CLOCK_THREAD_CPUTIME_ID) < runtime->duration_ns / 100 * percent;
 }
 
-void runtime_call(struct function *function) {
+void runtime_call(struct function *function)
+{
     static _Thread_local uint32_t state = 1;
     state = state * UINT32_C(1664525) + UINT32_C(1013904223);
     uint64_t iterations = MEAN_ITERATIONS / 2 + (state >> 8) % MEAN_ITERATIONS;

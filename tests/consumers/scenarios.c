@@ -15,12 +15,14 @@ struct place {
 };
 
 static void load(const struct place *place, struct function *function, const char *name,
-                 const struct assembler *a) {
+                 const struct assembler *a)
+{
     runtime_load(place->runtime, place->memory, NULL, function, name, place->file, a);
 }
 
 /* Spins `weight` rounds per iteration, all of it on one line. */
-static void assemble_one_line(struct assembler *a, uint32_t line, uint32_t weight) {
+static void assemble_one_line(struct assembler *a, uint32_t line, uint32_t weight)
+{
     assemble_line(a, line);
     assemble_enter(a, 16);
     assemble_spin(a, weight);
@@ -28,7 +30,8 @@ static void assemble_one_line(struct assembler *a, uint32_t line, uint32_t weigh
 }
 
 static void load_one_line(const struct place *place, struct function *function, const char *name,
-                          uint32_t line, uint32_t weight) {
+                          uint32_t line, uint32_t weight)
+{
     struct assembler a = {0};
     assemble_one_line(&a, line, weight);
     load(place, function, name, &a);
@@ -37,7 +40,8 @@ static void load_one_line(const struct place *place, struct function *function, 
 /* Spins on `line`, then calls `callee` from the next line. */
 static void load_caller(const struct place *place, struct function *function, const char *name,
                         uint32_t line, uint32_t weight, uint32_t frame_size,
-                        const struct function *callee) {
+                        const struct function *callee)
+{
     struct assembler a = {0};
     assemble_line(&a, line);
     assemble_enter(&a, frame_size);
@@ -49,29 +53,30 @@ static void load_caller(const struct place *place, struct function *function, co
 }
 
 static void call_all_until(const struct runtime *runtime, unsigned percent,
-                           struct function *functions, size_t count) {
-    while (runtime_running(runtime, percent)) {
-        for (size_t i = 0; i < count; i++) {
+                           struct function *functions, size_t count)
+{
+    while (runtime_running(runtime, percent))
+{
+        for (size_t i = 0; i < count; i++)
             runtime_call(&functions[i]);
-        }
     }
 }
 
-static void print_cpu_of_all(const struct function *functions, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+static void print_cpu_of_all(const struct function *functions, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
         runtime_print_cpu(&functions[i]);
-    }
 }
 
 /* Three functions of 1, 2 and 5 parts, with a record that perf does not know between. */
-void scenario_shares(struct runtime *runtime, struct jit_memory *memory) {
+void scenario_shares(struct runtime *runtime, struct jit_memory *memory)
+{
     const struct place place = {runtime, memory, "shares.src"};
     struct function functions[3];
     load_one_line(&place, &functions[0], "one_part", 1, 1);
     int error = jitdump_append_raw(runtime->dump, UINT32_C(0x7e577e57), "", 1);
-    if (error != 0) {
+    if (error != 0)
         errx(2, "jitdump_append_raw: %s", jitdump_strerror(error));
-    }
     load_one_line(&place, &functions[1], "two", 2, 2);
     load_one_line(&place, &functions[2], "five_parts_of_eight", 3, 5);
     runtime_print_ready();
@@ -80,7 +85,8 @@ void scenario_shares(struct runtime *runtime, struct jit_memory *memory) {
 }
 
 /* One function with hot lines of 1, 3 and 2 parts, the last of them the last of the table. */
-void scenario_lines(struct runtime *runtime, struct jit_memory *memory) {
+void scenario_lines(struct runtime *runtime, struct jit_memory *memory)
+{
     const struct place place = {runtime, memory, "lines.src"};
     struct assembler a = {0};
     assemble_line(&a, 9);
@@ -97,7 +103,8 @@ void scenario_lines(struct runtime *runtime, struct jit_memory *memory) {
 }
 
 /* outer calls middle calls inner; 1, 2 and 6 parts of their own. */
-void scenario_chain(struct runtime *runtime, struct jit_memory *memory) {
+void scenario_chain(struct runtime *runtime, struct jit_memory *memory)
+{
     const struct place place = {runtime, memory, "chain.src"};
     struct function inner, middle, outer;
     load_one_line(&place, &inner, "inner", 1, 6);
@@ -108,7 +115,8 @@ void scenario_chain(struct runtime *runtime, struct jit_memory *memory) {
 }
 
 /* Two leaves side by side, each with a caller. */
-void scenario_neighbours(struct runtime *runtime, struct jit_memory *memory) {
+void scenario_neighbours(struct runtime *runtime, struct jit_memory *memory)
+{
     const struct place place = {runtime, memory, "neighbours.src"};
     struct function leaves[2], callers[2];
     load_one_line(&place, &leaves[0], "first_leaf", 1, 3);
@@ -120,7 +128,8 @@ void scenario_neighbours(struct runtime *runtime, struct jit_memory *memory) {
 }
 
 /* A function that is moved when a third of the time is over, beside one that stays. */
-void scenario_move(struct runtime *runtime, struct jit_memory *memory) {
+void scenario_move(struct runtime *runtime, struct jit_memory *memory)
+{
     const struct place place = {runtime, memory, "move.src"};
     struct function functions[2];
     load_one_line(&place, &functions[0], "moved", 1, 3);
@@ -133,7 +142,8 @@ void scenario_move(struct runtime *runtime, struct jit_memory *memory) {
 }
 
 /* Two functions, one after the other at one address, the first one the longer. */
-void scenario_reuse(struct runtime *runtime, struct jit_memory *memory) {
+void scenario_reuse(struct runtime *runtime, struct jit_memory *memory)
+{
     struct assembler former_code = {0};
     assemble_enter(&former_code, 16);
     for (uint32_t line = 1; line <= 3; line++) {
@@ -164,19 +174,20 @@ struct worker {
 };
 
 /* Loads functions at the same time as the other threads, then calls them. */
-static void *load_and_call(void *argument) {
+static void *load_and_call(void *argument)
+{
     struct worker *worker = argument;
     struct jit_memory memory;
     jit_memory_map(&memory, "anonymous");
     char file[32];
-    snprintf(file, sizeof file, "thread_%u.src", worker->number);
+    snprintf(file, sizeof(file), "thread_%u.src", worker->number);
     const struct place place = {worker->runtime, &memory, file};
     pthread_barrier_wait(worker->barrier);
 
     struct function functions[FUNCTIONS_PER_THREAD];
     for (unsigned i = 0; i < FUNCTIONS_PER_THREAD; i++) {
         char name[32];
-        snprintf(name, sizeof name, "thread_%u_function_%u", worker->number, i);
+        snprintf(name, sizeof(name), "thread_%u_function_%u", worker->number, i);
         load_one_line(&place, &functions[i], name, 100 * i + 1, 1);
     }
     call_all_until(worker->runtime, 100, functions, FUNCTIONS_PER_THREAD);
@@ -184,7 +195,8 @@ static void *load_and_call(void *argument) {
     return NULL;
 }
 
-static void assemble_line_per_instruction(struct assembler *a, uint32_t line, uint32_t weight) {
+static void assemble_line_per_instruction(struct assembler *a, uint32_t line, uint32_t weight)
+{
     assemble_line(a, line);
     assemble_enter(a, 64);
     assemble_loop(a, weight);
@@ -199,7 +211,8 @@ static void assemble_line_per_instruction(struct assembler *a, uint32_t line, ui
 }
 
 static void load_line_per_instruction(const struct place *place, struct function *function,
-                                      const char *name, uint32_t line, uint32_t weight) {
+                                      const char *name, uint32_t line, uint32_t weight)
+{
     struct assembler a = {0};
     assemble_line_per_instruction(&a, line, weight);
     load(place, function, name, &a);
@@ -207,13 +220,14 @@ static void load_line_per_instruction(const struct place *place, struct function
 
 /* A line per instruction, a chain of calls, a function moved again and again, an address
  * used again and again. */
-static void *mix(void *argument) {
+static void *mix(void *argument)
+{
     struct worker *worker = argument;
     struct runtime *runtime = worker->runtime;
     struct jit_memory memory;
     jit_memory_map(&memory, "anonymous");
     char file[32];
-    snprintf(file, sizeof file, "mixed_%u.src", worker->number);
+    snprintf(file, sizeof(file), "mixed_%u.src", worker->number);
     const struct place place = {runtime, &memory, file};
 
     static const char *const names[2][4] = {{"fine_0", "callee_0", "caller_0", "moving_0"},
@@ -234,11 +248,10 @@ static void *mix(void *argument) {
             assemble_line_per_instruction(&a, 100 * round, 2);
         }
         char reusing[32];
-        snprintf(reusing, sizeof reusing, "reusing_%u_%u", worker->number, round);
+        snprintf(reusing, sizeof(reusing), "reusing_%u_%u", worker->number, round);
         runtime_load(runtime, &memory, at, &functions[REUSING], reusing, file, &a);
-        for (unsigned i = 0; i < CALLS_PER_ROUND * COUNT; i++) {
+        for (unsigned i = 0; i < CALLS_PER_ROUND * COUNT; i++)
             runtime_call(&functions[i % COUNT]);
-        }
         runtime_print_cpu(&functions[REUSING]);
         runtime_move(runtime, &memory, &functions[MOVING]);
     }
@@ -246,29 +259,30 @@ static void *mix(void *argument) {
     return NULL;
 }
 
-static void run_threads(struct runtime *runtime, unsigned count, void *(*body)(void *)) {
+static void run_threads(struct runtime *runtime, unsigned count, void *(*body)(void *))
+{
     pthread_t threads[THREADS_MAX];
     struct worker workers[THREADS_MAX];
     pthread_barrier_t barrier;
     pthread_barrier_init(&barrier, NULL, count);
     for (unsigned i = 0; i < count; i++) {
         workers[i] = (struct worker){runtime, &barrier, i};
-        if (pthread_create(&threads[i], NULL, body, &workers[i]) != 0) {
+        if (pthread_create(&threads[i], NULL, body, &workers[i]) != 0)
             errx(2, "pthread_create");
-        }
     }
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
-    }
     pthread_barrier_destroy(&barrier);
 }
 
-void scenario_threads(struct runtime *runtime, struct jit_memory *memory) {
+void scenario_threads(struct runtime *runtime, struct jit_memory *memory)
+{
     (void)memory; /* each thread has its own */
     run_threads(runtime, 4, load_and_call);
 }
 
-void scenario_mixed(struct runtime *runtime, struct jit_memory *memory) {
+void scenario_mixed(struct runtime *runtime, struct jit_memory *memory)
+{
     (void)memory;
     run_threads(runtime, 2, mix);
 }

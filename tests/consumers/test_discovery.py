@@ -41,7 +41,8 @@ class P1_marker_mapping(PerfTest):
         profile = self.profile("--duration-ms", "400", "shares")
         session, dump = profile.session, profile.truth.dump
         text = session.perf("script", "-i", session.data, "--show-mmap-events").stdout
-        events = [line for line in text.splitlines() if "PERF_RECORD_MMAP" in line and line.endswith(dump)]
+        events = [line for line in text.splitlines()
+                  if "PERF_RECORD_MMAP" in line and line.endswith(dump)]
         self.assertEqual(len(events), 1, text)
         self.assertIn(": r-xp ", events[0])
 
@@ -96,15 +97,17 @@ class P3_clock_of_the_recording(PerfTest):
         session.record("--duration-ms", "100", "shares", clock=[])
         refused = session.inject(check=False)
         self.show_fact(refused.returncode != 0 and not list(session.directory.glob("jitted-*")),
-                       f"without -k mono: exit code {refused.returncode}, {refused.stderr.strip()!r}")
+                       f"without -k mono: exit code {refused.returncode}, "
+                       f"{refused.stderr.strip()!r}")
 
 
 class P19_pid_namespace(PerfTest):
     NAMESPACE = ["--pid", "--fork", "--kill-child", "--mount-proc"]
 
     def test_perf_inside(self) -> None:
-        done = perf.run([*unshare(*self.NAMESPACE), sys.executable, "-B", "fact.py", "test_discovery",
-                         "P3_clock_of_the_recording"], check=False, cwd=os.path.dirname(__file__),
+        done = perf.run([*unshare(*self.NAMESPACE), sys.executable, "fact.py", "test_discovery",
+                         "P3_clock_of_the_recording"], check=False,
+                        cwd=os.path.dirname(os.path.abspath(__file__)),
                         env={**os.environ, "JITDUMP_TESTS_REQUIRE_PERF": "1"})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

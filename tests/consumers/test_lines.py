@@ -1,9 +1,10 @@
 """The source lines that perf shows."""
 
-import pathlib
+import dataclasses
 import unittest
 
 import dump_edit
+import jitdump_reader
 from case import PerfTest, Profile
 
 
@@ -30,10 +31,10 @@ class P11_line_addresses(LinesTest):
     def test(self) -> None:
         profile = self.profile_of_lines()
         bad = profile.with_dump_edited(dump_edit.each_debug_table(
-            lambda entries: [entry._replace(addr=entry.addr + 0x40) for entry in entries]))
+            lambda entries: [dataclasses.replace(entry, code_addr=entry.code_addr + 0x40) for entry in entries]))
         self.show_fact(bad.verdict.with_line < 0.9 * bad.verdict.total,
                        "addresses with 0x40 added are wrong: "
-                       f"{bad.verdict.with_line} of {bad.verdict.total} samples with the right line")
+                       f"{bad.verdict.with_line} of {bad.verdict.total} with the right line")
 
 
 class P12_file_names(LinesTest):
@@ -42,10 +43,10 @@ class P12_file_names(LinesTest):
     def test(self) -> None:
         profile = self.profile_of_lines()
         function = profile.truth.functions["three_hot_lines"]
-        data = pathlib.Path(profile.truth.dump).read_bytes()
-        tables = [r for r in dump_edit.read_records(data) if r.id == dump_edit.DEBUG_INFO]
-        names = [entry.name for table in tables for entry in dump_edit.debug_entries(table.payload)]
-        self.assertEqual(names, [function.file.encode()] * (len(function.lines) + 1))
+        described, = jitdump_reader.read(profile.truth.dump).functions
+        table = described.described_by(jitdump_reader.DebugInfo)
+        names = [entry.name for entry in table.entries]
+        self.assertEqual(names, [function.file] * (len(function.lines) + 1))
 
 
 if __name__ == "__main__":

@@ -4,16 +4,20 @@ import pathlib
 import unittest
 
 import dump_edit
+import jitdump_reader
 import perf
 from case import PerfTest
+from jitdump_records import RECORD_HEADER_SIZE, Close, Raw
 
 
 class P5_records_after_a_foreign_one(PerfTest):
     def test(self) -> None:
         profile = self.profile("--duration-ms", "700", "shares")
         self.check_shares(profile.by_symbol(), profile.truth.cpu)
-        records = list(dump_edit.read_records(pathlib.Path(profile.truth.dump).read_bytes()))
-        self.assertEqual([i for i, r in enumerate(records) if not r.payload], [len(records) - 1])
+        records = jitdump_reader.read(profile.truth.dump).records
+        self.assertIn(Raw, map(type, records))
+        self.assertEqual([type(r) for r in records if r.total_size == RECORD_HEADER_SIZE], [Close])
+        self.assertIsInstance(records[-1], Close)
 
         bad = profile.with_dump_edited(dump_edit.insert_empty_record)
         self.show_fact(bad.by_symbol()["two"] == 0,
@@ -38,7 +42,7 @@ class P7_code_bytes(PerfTest):
         self.assertEqual(len(expected), 3)
         self.assertEqual(self.code_in_perf_elf_files(profile.session.directory), expected)
 
-        bad = profile.with_dump_edited(dump_edit.pad_loads(8))
+        bad = profile.with_dump_edited(dump_edit.pad_loads)
         self.show_fact(self.code_in_perf_elf_files(bad.session.directory) != expected,
                        "the code is found from the end of the record")
 
@@ -49,10 +53,10 @@ class P9_groups_of_several_threads(PerfTest):
         self.assertEqual(len(profile.truth.functions), 100)
         self.check_shares(profile.by_symbol(), profile.truth.cpu)
 
-        bad = profile.with_dump_edited(dump_edit.loads_without_their_debug_info)
+        bad = profile.with_dump_edited(dump_edit.interleave_groups)
         self.show_fact(bad.verdict.with_line < bad.verdict.total / 2,
                        "debug info belongs to the next function in the file: "
-                       f"{bad.verdict.with_line} of {bad.verdict.total} samples with the right line")
+                       f"{bad.verdict.with_line} of {bad.verdict.total} with the right line")
 
 
 if __name__ == "__main__":

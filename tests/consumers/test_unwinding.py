@@ -31,7 +31,7 @@ class UnwindingTest(PerfTest):
     def profile_of_chain(self) -> Profile:
         profile = self.profile("--duration-ms", "700", "chain", call_graph=True)
         self.check_chains(profile, CHAIN)
-        weights = {f.name: sum(weight for _, _, weight in f.lines) for f in profile.truth.functions.values()}
+        weights = {f.name: f.weight for f in profile.truth.functions.values()}
         self.check_shares(profile.by_symbol(), weights)
         return profile
 
@@ -39,14 +39,14 @@ class UnwindingTest(PerfTest):
 class P13_unwind_order(UnwindingTest):
     def test(self) -> None:
         bad = self.profile_of_chain().with_dump_edited(
-            dump_edit.each(dump_edit.UNWINDING_INFO, dump_edit.header_before_frame))
+            dump_edit.each_unwinding_info(dump_edit.header_first))
         self.show_broken(bad, CHAIN, "with eh_frame_hdr in front of eh_frame")
 
 
 class P14_mapped_size(UnwindingTest):
     def test(self) -> None:
         bad = self.profile_of_chain().with_dump_edited(
-            dump_edit.each(dump_edit.UNWINDING_INFO, dump_edit.without_mapped_size))
+            dump_edit.each_unwinding_info(dump_edit.unmapped))
         self.show_broken(bad, CHAIN, "with a mapped_size of 0")
 
 

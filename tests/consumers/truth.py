@@ -14,6 +14,11 @@ class Function:
     lines: List[Tuple[int, int, int]]  # offset, line, rounds per iteration
     code: bytes
 
+    @property
+    def weight(self) -> int:
+        """Rounds per iteration, without those of callees."""
+        return sum(weight for _, _, weight in self.lines)
+
     def line_at(self, offset: int) -> Optional[int]:
         """The source line of the instruction at the offset; None in front of the first."""
         index = bisect.bisect([start for start, _, _ in self.lines], offset)
@@ -44,8 +49,9 @@ class Truth:
 
     def _add(self, event: dict) -> None:
         if "function" in event:
-            function = Function(event["function"], event["size"], event["file"],
-                                [tuple(line) for line in event["lines"]], bytes.fromhex(event["code"]))
+            lines = [tuple(line) for line in event["lines"]]
+            function = Function(event["function"], event["size"], event["file"], lines,
+                                bytes.fromhex(event["code"]))
             self.functions[function.name] = function
             self.placements.append(Placement(event["addr"], event["since"], function))
         elif "moved" in event:

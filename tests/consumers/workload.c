@@ -25,20 +25,22 @@ static const struct option long_options[] = {
     {"protect", no_argument, NULL, 'p'},
     {"no-unwind", no_argument, NULL, 'u'},
     {"no-gap", no_argument, NULL, 'g'},
-    {"clock", required_argument, NULL, 'c'},
+    {"tsc", no_argument, NULL, 't'},
     {"force-tsc", no_argument, NULL, 'f'},
     {"flush-mode", required_argument, NULL, 'b'},
     {0},
 };
 
-static uint32_t number(const char *text) {
+static uint32_t number(const char *text)
+{
     return (uint32_t)strtoul(text, NULL, 10);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct runtime runtime = {.duration_ns = 1000000000, .unwind = true, .leave_gap = true};
     struct jitdump_options options;
-    jitdump_options_init(&options, sizeof options);
+    jitdump_options_init(&options, sizeof(options));
     const char *memory_kind = "anonymous";
     int option;
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
@@ -49,13 +51,13 @@ int main(int argc, char **argv) {
         case 'p': runtime.protect = true; break;
         case 'u': runtime.unwind = false; break;
         case 'g': runtime.leave_gap = false; break;
-        case 'c': options.clock = strcmp(optarg, "tsc") == 0 ? JITDUMP_CLOCK_TSC : JITDUMP_CLOCK_MONOTONIC; break;
+        case 't': options.clock = JITDUMP_CLOCK_TSC; break;
         case 'f': options.flags |= JITDUMP_FORCE_TSC; break;
         case 'b': options.flush_mode = number(optarg); break;
         default: return 2;
         }
     }
-    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+    for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
         if (optind < argc && strcmp(argv[optind], scenarios[i].name) == 0) {
             runtime_open(&runtime, &options);
             struct jit_memory memory;
