@@ -8,9 +8,7 @@
 static void append(uint8_t *to, uint32_t *used, uint32_t capacity, const void *bytes, uint32_t size)
 {
     if (size > capacity - *used)
-{
         abort();
-    }
     memcpy(to + *used, bytes, size);
     *used += size;
 }

@@ -55,6 +55,9 @@ void assemble_spin(struct assembler *, uint32_t weight);
 /* Calls another function with the same number of iterations. */
 void assemble_call(struct assembler *, const void *target);
 
+/* What JITDUMP_CLOCK_TSC reads. */
+uint64_t processor_counter(void);
+
 /* What the eh_frame's CIE says of a processor. */
 struct unwind_convention {
     uint8_t code_alignment;

@@ -2,8 +2,6 @@
  * product. */
 #include "codegen.h"
 
-#include <string.h>
-
 #define DW_CFA_offset 0x80
 #define DW_CFA_def_cfa 0x0c
 #define DW_CFA_def_cfa_offset 0x0e
@@ -70,4 +68,9 @@ void assemble_call(struct assembler *a, const void *target)
     assemble_bytes(a, "\x48\xb8", 2); /* mov rax, imm64 */
     assemble_bytes(a, &target, sizeof(target));
     assemble_bytes(a, "\xff\xd0", 2); /* call rax */
+}
+
+uint64_t processor_counter(void)
+{
+    return __builtin_ia32_rdtsc();
 }

@@ -11,9 +11,7 @@
 static void put(struct eh_frame *eh, const void *bytes, uint32_t size)
 {
     if (size > EH_FRAME_MAX - eh->frame_size)
-{
         abort();
-    }
     memcpy(eh->frame + eh->frame_size, bytes, size);
     eh->frame_size += size;
 }

@@ -46,9 +46,7 @@ void jit_memory_map(struct jit_memory *memory, const char *kind)
 uint8_t *jit_memory_take(struct jit_memory *memory, size_t size)
 {
     if (size > memory->size - memory->used)
-{
         errx(2, "out of executable memory");
-    }
     uint8_t *taken = memory->base + memory->used;
     memory->used += size;
     return taken;

@@ -21,17 +21,6 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t processor_counter(void)
-{
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-    uint64_t counter;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(counter));
-    return counter;
-#endif
-}
-
 static void print_clocks(void)
 {
     /* Of several tries the one least disturbed between the two readings. */
@@ -133,6 +122,7 @@ void runtime_load(struct runtime *runtime, struct jit_memory *memory, uint8_t *a
     for (uint32_t i = 0; i < a->line_count; i++) {
         lines[i].code_addr = (uintptr_t)at + a->lines[i].offset;
         lines[i].line = a->lines[i].line;
+        lines[i].column = i;
         lines[i].file = file;
     }
     struct jitdump_code code = {
@@ -142,13 +132,11 @@ void runtime_load(struct runtime *runtime, struct jit_memory *memory, uint8_t *a
         .code_size = a->size,
         .lines = lines,
         .line_count = a->line_count,
+        .eh_frame = eh.frame,
+        .eh_frame_size = eh.frame_size,
+        .eh_frame_hdr = eh.header,
+        .eh_frame_hdr_size = EH_FRAME_HDR_SIZE,
     };
-    if (runtime->unwind) {
-        code.eh_frame = eh.frame;
-        code.eh_frame_size = eh.frame_size;
-        code.eh_frame_hdr = eh.header;
-        code.eh_frame_hdr_size = EH_FRAME_HDR_SIZE;
-    }
     int error = jitdump_load(runtime->dump, &code, &function->code_index);
     if (error != 0)
         errx(2, "jitdump_load: %s", jitdump_strerror(error));
@@ -185,8 +173,7 @@ void runtime_print_cpu(const struct function *function)
 
 bool runtime_running(const struct runtime *runtime, unsigned percent)
 {
-    if (runtime->until_eof)
-{
+    if (runtime->until_eof) {
         struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
         return poll(&input, 1, 0) == 0;
     }

@@ -26,8 +26,7 @@ struct runtime {
     /* CPU time per thread to spend, or with until_eof, until standard input ends. */
     uint64_t duration_ns;
     bool until_eof;
-    /* Describe functions with unwinding data, and leave the room that perf needs for it. */
-    bool unwind;
+    /* Leave the room behind functions that perf needs for their unwinding data. */
     bool leave_gap;
     /* Toggle the memory between writable and executable around each load. */
     bool protect;

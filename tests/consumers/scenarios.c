@@ -55,8 +55,7 @@ static void load_caller(const struct place *place, struct function *function, co
 static void call_all_until(const struct runtime *runtime, unsigned percent,
                            struct function *functions, size_t count)
 {
-    while (runtime_running(runtime, percent))
-{
+    while (runtime_running(runtime, percent)) {
         for (size_t i = 0; i < count; i++)
             runtime_call(&functions[i]);
     }

@@ -23,7 +23,6 @@ static const struct option long_options[] = {
     {"until-eof", no_argument, NULL, 'e'},
     {"memory", required_argument, NULL, 'm'},
     {"protect", no_argument, NULL, 'p'},
-    {"no-unwind", no_argument, NULL, 'u'},
     {"no-gap", no_argument, NULL, 'g'},
     {"tsc", no_argument, NULL, 't'},
     {"force-tsc", no_argument, NULL, 'f'},
@@ -38,7 +37,7 @@ static uint32_t number(const char *text)
 
 int main(int argc, char **argv)
 {
-    struct runtime runtime = {.duration_ns = 1000000000, .unwind = true, .leave_gap = true};
+    struct runtime runtime = {.duration_ns = 1000000000, .leave_gap = true};
     struct jitdump_options options;
     jitdump_options_init(&options, sizeof(options));
     const char *memory_kind = "anonymous";
@@ -49,7 +48,6 @@ int main(int argc, char **argv)
         case 'e': runtime.until_eof = true; break;
         case 'm': memory_kind = optarg; break;
         case 'p': runtime.protect = true; break;
-        case 'u': runtime.unwind = false; break;
         case 'g': runtime.leave_gap = false; break;
         case 't': options.clock = JITDUMP_CLOCK_TSC; break;
         case 'f': options.flags |= JITDUMP_FORCE_TSC; break;
