@@ -95,12 +95,12 @@ class Session:
     def inject(self, check: bool = True) -> subprocess.CompletedProcess:
         return self.perf("inject", "--jit", "-i", self.data, "-o", self.injected, check=check)
 
-    def samples(self) -> List[Sample]:
+    def samples(self, lines: bool = True) -> List[Sample]:
         """All samples after the injection, with their call chains where recorded."""
-        text = self.script("-G", "-F", "comm,pid,tid,time,ip,sym,srcline")
-        samples = list(parse_samples(text))
+        fields = "comm,pid,tid,time,ip,sym"
+        samples = list(parse_samples(self.script("-G", "-F", fields + ",srcline" * lines)))
         if self.call_graph:
-            chains = list(parse_chains(self.script("-F", "comm,pid,tid,time,ip,sym")))
+            chains = list(parse_chains(self.script("-F", fields)))
             assert len(chains) == len(samples), "perf script: as many chains as samples"
             for sample, chain in zip(samples, chains):
                 sample.chain = chain

@@ -48,6 +48,13 @@ class P12_file_names(LinesTest):
         names = [entry.name for entry in table.entries]
         self.assertEqual(names, [function.file] * (len(function.lines) + 1))
 
+        bad = profile.with_dump_edited(dump_edit.each_debug_table(
+            lambda entries: entries[:1] + [dataclasses.replace(entry, name="\udcff")
+                                           for entry in entries[1:]]))
+        self.show_fact(bad.verdict.with_line < 0.9 * bad.verdict.total,
+                       r"""the name "\xff\0" does not stand for the one before: """
+                       f"{bad.verdict.with_line} of {bad.verdict.total} with the right line")
+
 
 if __name__ == "__main__":
     unittest.main()
