@@ -10,6 +10,7 @@ import unittest
 from typing import Dict, List, Mapping, Sequence
 
 import dump_edit
+import jitdump_reader
 import perf
 from perf import Sample, Session
 from truth import Truth
@@ -45,6 +46,7 @@ class PerfTest(unittest.TestCase):
         return self.profile_of(session, truth)
 
     def profile_of(self, session: Session, truth: Truth) -> "Profile":
+        jitdump_reader.read(truth.dump)  # what perf is to read obeys all rules
         session.inject()
         profile = Profile(session, truth, session.samples())
         self.check_samples(profile)

@@ -36,8 +36,10 @@ def run(command: Sequence[object], check: bool = True,
     """Runs a program with its output captured; a failure's message holds all of it."""
     words = [str(word) for word in command]
     options.setdefault("stdin", subprocess.DEVNULL)
+    # SIGPIPE stays ignored, as in Python: perf would die of it when addr2line ends because a
+    # file is missing.
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          errors="replace", timeout=SECONDS_LIMIT, **options)
+                          errors="replace", timeout=SECONDS_LIMIT, restore_signals=False, **options)
     if check and done.returncode != 0:
         raise AssertionError(f"{' '.join(words)}: exit code {done.returncode}\n"
                              f"{done.stdout}{done.stderr}")
@@ -95,10 +97,10 @@ class Session:
     def inject(self, check: bool = True) -> subprocess.CompletedProcess:
         return self.perf("inject", "--jit", "-i", self.data, "-o", self.injected, check=check)
 
-    def samples(self, lines: bool = True) -> List[Sample]:
+    def samples(self) -> List[Sample]:
         """All samples after the injection, with their call chains where recorded."""
         fields = "comm,pid,tid,time,ip,sym"
-        samples = list(parse_samples(self.script("-G", "-F", fields + ",srcline" * lines)))
+        samples = list(parse_samples(self.script("-G", "-F", fields + ",srcline")))
         if self.call_graph:
             chains = list(parse_chains(self.script("-F", fields)))
             assert len(chains) == len(samples), "perf script: as many chains as samples"

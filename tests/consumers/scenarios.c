@@ -164,7 +164,7 @@ void scenario_reuse(struct runtime *runtime, struct jit_memory *memory)
     runtime_print_cpu(&latter);
 }
 
-enum { THREADS_MAX = 4, FUNCTIONS_PER_THREAD = 25, CALLS_PER_ROUND = 5 };
+enum { THREADS_MAX = 4, FUNCTIONS_PER_THREAD = 15, LOADS_PER_FUNCTION = 15, CALLS_PER_ROUND = 5 };
 
 struct worker {
     struct runtime *runtime;
@@ -172,7 +172,7 @@ struct worker {
     unsigned number;
 };
 
-/* Loads functions at the same time as the other threads, then calls them. */
+/* Loads functions at the same time as the other threads, then calls one in fifteen of them. */
 static void *load_and_call(void *argument)
 {
     struct worker *worker = argument;
@@ -185,9 +185,11 @@ static void *load_and_call(void *argument)
 
     struct function functions[FUNCTIONS_PER_THREAD];
     for (unsigned i = 0; i < FUNCTIONS_PER_THREAD; i++) {
-        char name[32];
-        snprintf(name, sizeof(name), "thread_%u_function_%u", worker->number, i);
-        load_one_line(&place, &functions[i], name, 100 * i + 1, 1);
+        for (unsigned j = 0; j < LOADS_PER_FUNCTION; j++) {
+            char name[32];
+            snprintf(name, sizeof(name), "thread_%u_function_%u_%u", worker->number, i, j);
+            load_one_line(&place, &functions[i], name, 100 * i + j + 1, 1);
+        }
     }
     call_all_until(worker->runtime, 100, functions, FUNCTIONS_PER_THREAD);
     print_cpu_of_all(functions, FUNCTIONS_PER_THREAD);

@@ -45,9 +45,7 @@ class P17_memory(PerfTest):
                 session = self.session()
                 truth = session.record(*self.workload(kind))
                 session.inject()
-                # Without lines: perf can die of SIGPIPE when it asks addr2line for those of a
-                # file that is removed.
-                bad = Profile(session, truth, session.samples(lines=False))
+                bad = Profile(session, truth, session.samples())
                 self.assertGreater(bad.verdict.total, 0)
                 self.show_fact(bad.verdict.named < bad.verdict.total, f"memory of kind {kind}: "
                                f"{bad.verdict.named} of {bad.verdict.total} samples named")

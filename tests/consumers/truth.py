@@ -1,9 +1,12 @@
 """What the workload says of itself: which function lay where at which time, and how long it ran."""
 
 import bisect
+import collections
 import dataclasses
 import json
 from typing import Dict, List, Optional, Tuple
+
+PAGE_SIZE = 4096  # of an index by address
 
 
 @dataclasses.dataclass
@@ -46,6 +49,11 @@ class Truth:
         for line in output.splitlines():
             self._add(json.loads(line))
         self.placements.sort(key=lambda placement: placement.since, reverse=True)
+        self._by_page: Dict[int, List[Placement]] = collections.defaultdict(list)
+        for placement in self.placements:
+            end = placement.addr + placement.function.size
+            for page in range(placement.addr // PAGE_SIZE, (end - 1) // PAGE_SIZE + 1):
+                self._by_page[page].append(placement)
 
     def _add(self, event: dict) -> None:
         if "function" in event:
@@ -69,7 +77,7 @@ class Truth:
     def at(self, ip: int, time: int) -> Optional[Tuple[Function, int]]:
         """The function that an instruction address belonged to at a time, and the offset in
         it; None for an address outside of the generated code."""
-        for placement in self.placements:  # the youngest first
+        for placement in self._by_page[ip // PAGE_SIZE]:  # the youngest first
             offset = ip - placement.addr
             if placement.since <= time and 0 <= offset < placement.function.size:
                 return placement.function, offset
