@@ -1,17 +1,13 @@
 """Changes good dumps into what the library must never write, so that the facts about perf can
 be seen to be facts. What is read is checked by the strict reader."""
 
-import os
 import pathlib
 import struct
-import sys
 from typing import Callable, List, NamedTuple
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reader"))
-
 import jitdump_reader
-from jitdump_records import (JIT_CODE_CLOSE, RECORD_HEADER_SIZE, DebugEntry, DebugInfo, Load, Record,
-                             UnwindingInfo)
+from jitdump_records import (JIT_CODE_CLOSE, RECORD_HEADER_SIZE, DebugEntry, DebugInfo, Load,
+                             Record, UnwindingInfo)
 
 
 class Piece(NamedTuple):
@@ -46,7 +42,7 @@ def insert_empty_record(pieces: List[Piece]) -> List[Piece]:
 
 
 def pad_loads(pieces: List[Piece]) -> List[Piece]:
-    return [piece._replace(payload=piece.payload + bytes(8)) if isinstance(piece.record, Load) else piece
+    return [piece._replace(payload=piece.payload + bytes(8 * isinstance(piece.record, Load)))
             for piece in pieces]
 
 
@@ -76,8 +72,11 @@ def each_debug_table(change: Callable[[List[DebugEntry]], List[DebugEntry]]) -> 
 
 
 def each_unwinding_info(change: Callable[[UnwindingInfo], bytes]) -> Edit:
-    return lambda pieces: [piece._replace(payload=change(piece.record))
-                           if isinstance(piece.record, UnwindingInfo) else piece for piece in pieces]
+    def changed(piece: Piece) -> Piece:
+        if not isinstance(piece.record, UnwindingInfo):
+            return piece
+        return piece._replace(payload=change(piece.record))
+    return lambda pieces: [changed(piece) for piece in pieces]
 
 
 def unmapped(info: UnwindingInfo) -> bytes:

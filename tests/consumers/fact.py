@@ -1,10 +1,12 @@
 """Runs one test class for CTest: python3 fact.py MODULE CLASS. Exit code 77: skipped."""
 
 import importlib
+import os
 import sys
 import unittest
 
 SKIPPED = 77
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reader"))
 
 
 def main(module: str, name: str) -> int:

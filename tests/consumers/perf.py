@@ -22,7 +22,7 @@ SECONDS_LIMIT = 120  # of one program, so that a hanging one ends the test
 
 @dataclasses.dataclass
 class Sample:
-    tid: int
+    pid: int
     time: int  # nanoseconds of the clock recorded with
     ip: int
     symbol: str
@@ -56,7 +56,7 @@ def why_unusable() -> Optional[str]:
         try:
             run(["perf", *RECORD, *MONOTONIC, "-o", f"{directory}/perf.data", "true"])
         except AssertionError as refusal:
-            return f"perf events are not permitted: {refusal}"
+            return f"perf events are not permitted: {str(refusal).strip()}"
     return None
 
 
@@ -141,7 +141,7 @@ class Running:
             self.process.communicate()
 
 
-HEADER = re.compile(r"\s*\S.*?\s+\d+/(?P<tid>\d+)\s+(?P<seconds>\d+)\.(?P<fraction>\d{9}):\s*"
+HEADER = re.compile(r"\s*\S.*?\s+(?P<pid>\d+)/\d+\s+(?P<seconds>\d+)\.(?P<fraction>\d{9}):\s*"
                     r"(?:(?P<ip>[0-9a-f]+) (?P<symbol>.*?))?\s*$")
 SOURCE_LINE = re.compile(r"  (?P<file>\S.*):(?P<line>\d+)$")
 FRAME = re.compile(r"\s+[0-9a-f]+ (?P<symbol>.*?)(?: \(inlined\))?$")
@@ -154,7 +154,7 @@ def parse_samples(text: str) -> Iterator[Sample]:
         if header:
             if sample:
                 yield sample
-            sample = Sample(int(header["tid"]), int(header["seconds"] + header["fraction"]),
+            sample = Sample(int(header["pid"]), int(header["seconds"] + header["fraction"]),
                             int(header["ip"], 16), header["symbol"])
             continue
         source = SOURCE_LINE.match(line)

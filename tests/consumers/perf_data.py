@@ -9,24 +9,34 @@ from typing import Tuple
 FILE_HEADER = struct.Struct("=8sQQ6Q32s")
 DATA_OFFSET, DATA_SIZE = 5, 6  # in the unpacked header
 SECTION = struct.Struct("=QQ")
+EVENT_HEADER = struct.Struct("=IHH")  # type, misc, size
 PERF_RECORD_TIME_CONV = 79
 
 
-def insert_event(path: pathlib.Path, type: int, payload: bytes) -> None:
-    """Puts an event in front of all others."""
+def set_time_conv(path: pathlib.Path, payload: bytes) -> None:
+    """Puts a time conversion event in front of all others, in place of one that is there."""
     content = path.read_bytes()
     header = list(FILE_HEADER.unpack_from(content))
     assert header[0] == b"PERFILE2"
-    event = struct.pack("=IHH", type, 0, 8 + len(payload)) + payload
     start, end = header[DATA_OFFSET], header[DATA_OFFSET] + header[DATA_SIZE]
+    size = EVENT_HEADER.size + len(payload)
+    events = [EVENT_HEADER.pack(PERF_RECORD_TIME_CONV, 0, size) + payload]
+    offset = start
+    while offset < end:
+        type, _, size = EVENT_HEADER.unpack_from(content, offset)
+        if type != PERF_RECORD_TIME_CONV:
+            events.append(content[offset:offset + size])
+        offset += size
+    data = b"".join(events)
+    growth = len(data) - header[DATA_SIZE]
+    header[DATA_SIZE] = len(data)
     # The data is followed by the table of the feature sections, and these.
     features = sum(bin(byte).count("1") for byte in header[-1])
     table = content[end:end + SECTION.size * features]
-    moved = b"".join(SECTION.pack(offset + len(event), size)
-                     for offset, size in SECTION.iter_unpack(table))
-    header[DATA_SIZE] += len(event)
-    path.write_bytes(FILE_HEADER.pack(*header) + content[FILE_HEADER.size:start] + event
-                     + content[start:end] + moved + content[end + len(table):])
+    moved = b"".join(SECTION.pack(section_offset + growth, section_size)
+                     for section_offset, section_size in SECTION.iter_unpack(table))
+    path.write_bytes(FILE_HEADER.pack(*header) + content[FILE_HEADER.size:start] + data + moved
+                     + content[end + len(table):])
 
 
 def time_conv(first: Tuple[int, int], last: Tuple[int, int]) -> bytes:

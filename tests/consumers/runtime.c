@@ -82,9 +82,10 @@ static void print_function(const struct function *function, const char *file,
                            const struct assembler *a)
 {
     flockfile(stdout);
-    printf("{\"function\": \"%s\", \"addr\": %" PRIuPTR ", \"size\": %u, \"since\": %" PRIu64
-           ", \"file\": \"%s\", \"lines\": [",
-           function->name, (uintptr_t)function->entry, a->size, clock_ns(CLOCK_MONOTONIC), file);
+    printf("{\"function\": \"%s\", \"pid\": %ld, \"addr\": %" PRIuPTR ", \"size\": %u, "
+           "\"since\": %" PRIu64 ", \"file\": \"%s\", \"lines\": [",
+           function->name, (long)getpid(), (uintptr_t)function->entry, a->size,
+           clock_ns(CLOCK_MONOTONIC), file);
     for (uint32_t i = 0; i < a->line_count; i++) {
         const struct line_mark *mark = &a->lines[i];
         printf("%s[%u, %u, %u]", i == 0 ? "" : ", ", mark->offset, mark->line, mark->weight);
@@ -156,8 +157,8 @@ void runtime_move(struct runtime *runtime, struct jit_memory *memory, struct fun
                              function->size);
     if (error != 0)
         errx(2, "jitdump_move: %s", jitdump_strerror(error));
-    printf("{\"moved\": \"%s\", \"addr\": %" PRIuPTR ", \"size\": %u, \"since\": %" PRIu64 "}\n",
-           function->name, (uintptr_t)to, function->size, clock_ns(CLOCK_MONOTONIC));
+    printf("{\"moved\": \"%s\", \"pid\": %ld, \"addr\": %" PRIuPTR ", \"since\": %" PRIu64 "}\n",
+           function->name, (long)getpid(), (uintptr_t)to, clock_ns(CLOCK_MONOTONIC));
 }
 
 void runtime_print_ready(void)

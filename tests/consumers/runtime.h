@@ -4,9 +4,9 @@
  * line, which the profile is then compared with:
  *
  *   {"dump": path, "pid": …}
- *   {"function": name, "addr": …, "size": …, "since": ns, "file": …,
+ *   {"function": name, "pid": …, "addr": …, "size": …, "since": ns, "file": …,
  *    "lines": [[offset, line, weight], …], "code": hex}
- *   {"moved": name, "addr": …, "size": …, "since": ns}
+ *   {"moved": name, "pid": …, "addr": …, "since": ns}
  *   {"cpu": name, "ns": …}                     CPU time, callees included
  *   {"clocks": [monotonic ns, processor's counter]}
  *   {"ready": true}                            all that is known at the start is loaded

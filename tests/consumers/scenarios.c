@@ -6,6 +6,8 @@
 #include <err.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* What a scenario loads its functions into; each bears the name of this file. */
 struct place {
@@ -162,6 +164,30 @@ void scenario_reuse(struct runtime *runtime, struct jit_memory *memory)
     call_all_until(runtime, 100, &latter, 1);
     runtime_print_cpu(&former);
     runtime_print_cpu(&latter);
+}
+
+/* A child that inherits a function, and then has another at an address than its parent. */
+void scenario_fork(struct runtime *runtime, struct jit_memory *memory)
+{
+    const struct place place = {runtime, memory, "fork.src"};
+    uint8_t *at = jit_memory_take(memory, CODE_MAX + EH_FRAME_MAX);
+    struct function functions[2];
+    load_one_line(&place, &functions[0], "before_fork", 1, 1);
+    runtime_print_ready();
+
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0)
+        err(2, "fork");
+    struct assembler a = {0};
+    assemble_one_line(&a, child == 0 ? 10 : 20, child == 0 ? 2 : 3);
+    runtime_load(runtime, memory, at, &functions[1], child == 0 ? "in_child" : "in_parent",
+                 "fork.src", &a);
+    call_all_until(runtime, 100, functions, 2);
+    print_cpu_of_all(functions, 2);
+    int status;
+    if (child != 0 && (waitpid(child, &status, 0) != child || status != 0))
+        errx(2, "the child failed");
 }
 
 enum { THREADS_MAX = 4, FUNCTIONS_PER_THREAD = 15, LOADS_PER_FUNCTION = 15, CALLS_PER_ROUND = 5 };

@@ -1,7 +1,5 @@
 """Dumps whose timestamps are the processor's own counter."""
 
-import unittest
-
 import jitdump_reader
 import perf
 import perf_data
@@ -39,11 +37,6 @@ class P4_arch_timestamps(PerfTest):
         """Two functions in turn at one address: perf must know the times to tell them apart."""
         session = self.session()
         truth = session.record("--duration-ms", "900", "--tsc", "--force-tsc", "reuse")
-        perf_data.insert_event(session.data, perf_data.PERF_RECORD_TIME_CONV,
-                               perf_data.time_conv(*truth.clocks))
+        perf_data.set_time_conv(session.data, perf_data.time_conv(*truth.clocks))
         profile = self.profile_of(session, truth)
         self.check_shares(profile.by_symbol(), truth.cpu)
-
-
-if __name__ == "__main__":
-    unittest.main()

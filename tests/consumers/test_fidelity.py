@@ -1,8 +1,6 @@
 """All at once: threads, a line per instruction, calls, moves, an address used again and again,
 in each of the ways in which records reach the file."""
 
-import unittest
-
 from case import PerfTest, Profile
 
 
@@ -27,12 +25,9 @@ def own_time(profile: Profile) -> dict:
     of the two are."""
     own = dict(profile.truth.cpu)
     for thread in ("0", "1"):
-        caller, callee = (profile.truth.functions[f"{role}_{thread}"] for role in ("caller", "callee"))
+        caller = profile.truth.functions[f"caller_{thread}"]
+        callee = profile.truth.functions[f"callee_{thread}"]
         callee_share = callee.weight / (caller.weight + callee.weight)
         own[callee.name] += own[caller.name] * callee_share
         own[caller.name] *= 1 - callee_share
     return own
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """The source lines that perf shows."""
 
 import dataclasses
-import unittest
 
 import dump_edit
 import jitdump_reader
@@ -31,7 +30,8 @@ class P11_line_addresses(LinesTest):
     def test(self) -> None:
         profile = self.profile_of_lines()
         bad = profile.with_dump_edited(dump_edit.each_debug_table(
-            lambda entries: [dataclasses.replace(entry, code_addr=entry.code_addr + 0x40) for entry in entries]))
+            lambda entries: [dataclasses.replace(entry, code_addr=entry.code_addr + 0x40)
+                             for entry in entries]))
         self.show_fact(bad.verdict.with_line < 0.9 * bad.verdict.total,
                        "addresses with 0x40 added are wrong: "
                        f"{bad.verdict.with_line} of {bad.verdict.total} with the right line")
@@ -54,7 +54,3 @@ class P12_file_names(LinesTest):
         self.show_fact(bad.verdict.with_line < 0.9 * bad.verdict.total,
                        r"""the name "\xff\0" does not stand for the one before: """
                        f"{bad.verdict.with_line} of {bad.verdict.total} with the right line")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """Which records perf reads, and as whose."""
 
 import pathlib
-import unittest
 
 import dump_edit
 import jitdump_reader
@@ -57,7 +56,3 @@ class P9_groups_of_several_threads(PerfTest):
         self.show_fact(bad.verdict.with_line < bad.verdict.total / 2,
                        "debug info belongs to the next function in the file: "
                        f"{bad.verdict.with_line} of {bad.verdict.total} with the right line")
-
-
-if __name__ == "__main__":
-    unittest.main()

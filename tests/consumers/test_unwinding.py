@@ -1,7 +1,5 @@
 """The call chains that perf unwinds through generated code."""
 
-import unittest
-
 import dump_edit
 from case import NAMED_MIN, PerfTest, Profile
 
@@ -64,7 +62,3 @@ class P15_gap(UnwindingTest):
 
         bad = self.profile("--duration-ms", "400", "--no-gap", "neighbours", call_graph=True)
         self.show_broken(bad, self.EXPECTED, "without room behind the code for the unwinding data")
-
-
-if __name__ == "__main__":
-    unittest.main()

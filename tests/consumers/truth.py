@@ -30,8 +30,10 @@ class Function:
 
 @dataclasses.dataclass
 class Placement:
-    """From `since` on, `function` lies at `addr`."""
+    """From `since` on, `function` lies at `addr` in the process, and in children that it
+    begets."""
 
+    pid: int
     addr: int
     since: int
     function: Function
@@ -61,12 +63,12 @@ class Truth:
             function = Function(event["function"], event["size"], event["file"], lines,
                                 bytes.fromhex(event["code"]))
             self.functions[function.name] = function
-            self.placements.append(Placement(event["addr"], event["since"], function))
+            self.placements.append(Placement(event["pid"], event["addr"], event["since"], function))
         elif "moved" in event:
-            self.placements.append(
-                Placement(event["addr"], event["since"], self.functions[event["moved"]]))
+            self.placements.append(Placement(event["pid"], event["addr"], event["since"],
+                                             self.functions[event["moved"]]))
         elif "cpu" in event:
-            self.cpu[event["cpu"]] = event["ns"]
+            self.cpu[event["cpu"]] = self.cpu.get(event["cpu"], 0) + event["ns"]
         elif "clocks" in event:
             self.clocks.append(tuple(event["clocks"]))
         elif "dump" in event:
@@ -74,11 +76,14 @@ class Truth:
         elif "error" in event:
             self.error = event
 
-    def at(self, ip: int, time: int) -> Optional[Tuple[Function, int]]:
+    def at(self, pid: int, ip: int, time: int) -> Optional[Tuple[Function, int]]:
         """The function that an instruction address belonged to at a time, and the offset in
         it; None for an address outside of the generated code."""
+        inherited = None
         for placement in self._by_page[ip // PAGE_SIZE]:  # the youngest first
             offset = ip - placement.addr
             if placement.since <= time and 0 <= offset < placement.function.size:
-                return placement.function, offset
-        return None
+                if placement.pid == pid:
+                    return placement.function, offset
+                inherited = inherited or (placement.function, offset)
+        return inherited

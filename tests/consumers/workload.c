@@ -15,7 +15,8 @@ static const struct {
     {"shares", scenario_shares}, {"lines", scenario_lines},
     {"chain", scenario_chain},   {"neighbours", scenario_neighbours},
     {"move", scenario_move},     {"reuse", scenario_reuse},
-    {"threads", scenario_threads}, {"mixed", scenario_mixed},
+    {"fork", scenario_fork},     {"threads", scenario_threads},
+    {"mixed", scenario_mixed},
 };
 
 static const struct option long_options[] = {
