@@ -41,6 +41,7 @@ static struct settings {
     const char *journal_directory;
     unsigned threads;
     uint64_t operations;
+    uint64_t child_operations; /* 0: as many */
     /* Each thread calls jitdump_flush() after so many appends; 0: never. */
     uint64_t flush_every;
     /* Each process forks so many children, down to so many generations. */
@@ -217,8 +218,11 @@ static void fork_children(unsigned generation, pid_t *children)
         children[i] = fork();
         if (children[i] < 0)
             fail("fork", errno);
-        if (children[i] == 0)
+        if (children[i] == 0) {
+            if (settings.child_operations != 0)
+                settings.operations = settings.child_operations;
             exit(run_process(generation + 1));
+        }
     }
 }
 
@@ -290,6 +294,7 @@ static void parse_arguments(int argc, char **argv)
         {"unlink-at-close", no_argument, NULL, 'u'},
         {"threads", required_argument, NULL, 't'},
         {"operations", required_argument, NULL, 'o'},
+        {"child-operations", required_argument, NULL, 'O'},
         {"code-size-max", required_argument, NULL, 'c'},
         {"seed", required_argument, NULL, 's'},
         {"flush-every", required_argument, NULL, 'f'},
@@ -330,6 +335,9 @@ static void parse_arguments(int argc, char **argv)
             break;
         case 'o':
             settings.operations = number;
+            break;
+        case 'O':
+            settings.child_operations = number;
             break;
         case 'c':
             settings.workload.code_size_max = number;

@@ -100,8 +100,10 @@ static uint64_t make_lines(const struct operation *operation, struct jitdump_lin
 {
     static const char *const files[] = {"src/one.js", "src/two.js"};
     const uint64_t hash = operation->hash;
-    const uint64_t choice = hash >> 8 & 7;
-    uint64_t count = choice < 4 ? 0 : choice < 7 ? 1 + (hash >> 11 & 7) : 1 + (hash >> 11) % LINES_MAX;
+    const uint64_t choice = hash >> 8 & 15;
+    uint64_t count = choice < 8    ? 0
+                     : choice < 15 ? 1 + (hash >> 12 & 7)
+                                   : 1 + (hash >> 12) % LINES_MAX;
     count = min(count, operation->size);
     for (uint64_t i = 0; i < count; i++) {
         lines[i].code_addr = operation->code_addr + i * (operation->size / count);

@@ -82,13 +82,13 @@ class Operation:
 
     def lines(self) -> List[Tuple[int, int, int, str]]:
         """The line table without its closing entry."""
-        choice = self.hash >> 8 & 7
-        if choice < 4:
+        choice = self.hash >> 8 & 15
+        if choice < 8:
             count = 0
-        elif choice < 7:
-            count = 1 + (self.hash >> 11 & 7)
+        elif choice < 15:
+            count = 1 + (self.hash >> 12 & 7)
         else:
-            count = 1 + (self.hash >> 11) % LINES_MAX
+            count = 1 + (self.hash >> 12) % LINES_MAX
         count = min(count, self.size)
         return [(self.code_addr + i * (self.size // count), 1 + (self.hash >> 20 & 0xFFFF) + i,
                  (self.hash + i) & 63, FILES[(self.hash + i) >> 2 & 1]) for i in range(count)]
