@@ -37,6 +37,14 @@ def command(directory: str, **options: object) -> List[str]:
     return line
 
 
+def why_no_forks() -> str:
+    """Why this build of the program can't be tried with children; empty if it can."""
+    with tempfile.TemporaryDirectory(prefix="jitdump-stress-") as directory:
+        result = subprocess.run(command(directory, operations=1, children=1), capture_output=True,
+                                text=True, check=False)
+    return result.stderr.strip() if result.returncode == 77 else ""
+
+
 def journals(directory: str) -> Dict[int, Journal]:
     """The journals in the directory by pid."""
     names = (re.fullmatch(r"journal-([0-9]+)", name) for name in os.listdir(directory))

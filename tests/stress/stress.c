@@ -4,7 +4,8 @@
  * neither children nor a size limit it is a test of its own: it checks what every call
  * returns and the size of the file.
  *
- * Exit status: 0 if every call did what it must; 1 otherwise, with a line on stderr.
+ * Exit status: 0 if every call did what it must; 1 otherwise, with a line on stderr; 77 if it
+ * can't be tried in this build.
  */
 #define _GNU_SOURCE
 #include "jitdump.h"
@@ -31,6 +32,15 @@
 #define FILE_HEADER_SIZE 40
 #define CLOSE_SIZE 16
 
+/* ThreadSanitizer takes the threads of a forked child for those of its parent. */
+#if defined(__SANITIZE_THREAD__)
+#define FORKS_CONFUSE_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FORKS_CONFUSE_SANITIZER 1
+#endif
+#endif
+
 enum end { END_CLOSE, END_RETURN, END_EXIT, END__EXIT, END_FLUSH__EXIT, END_SEGV, END_PAUSE };
 static const char *const end_names[] = {"close", "return", "exit",  "_exit",
                                         "flush+_exit", "segv", "pause"};
@@ -47,6 +57,8 @@ static struct settings {
     /* Each process forks so many children, down to so many generations. */
     unsigned children;
     unsigned generations;
+    /* The first thread makes so many appends between two forks; 0: forks all over its appends. */
+    uint64_t fork_every;
     enum end end;
     enum end child_end;
     /* A signal whose handler calls jitdump_flush_from_signal() comes so often; 0: never. */
@@ -136,15 +148,27 @@ static void handle(int signal_number)
     check("sigaction", sigaction(signal_number, &action, NULL));
 }
 
-/* Intervals are not inherited by children. */
+static void set_timer(unsigned interval_us)
+{
+    const struct timeval interval = {.tv_usec = (suseconds_t)interval_us};
+    const struct itimerval timer = {interval, interval};
+    check("setitimer", setitimer(ITIMER_REAL, &timer, NULL));
+}
+
+/* Timers are not inherited by children. */
 static void start_signals(void)
 {
     if (settings.signal_interval_us == 0)
         return;
     handle(SIGALRM);
-    const struct timeval interval = {.tv_usec = (suseconds_t)settings.signal_interval_us};
-    const struct itimerval timer = {interval, interval};
-    check("setitimer", setitimer(ITIMER_REAL, &timer, NULL));
+    set_timer(settings.signal_interval_us);
+}
+
+/* No call on the handle may come once it is being closed. */
+static void stop_signals(void)
+{
+    set_timer(0);
+    signal(SIGALRM, SIG_IGN);
 }
 
 _Noreturn static void die_of_segv(void)
@@ -210,9 +234,10 @@ static int run_process(unsigned generation);
 /* Forks one child after the other while the threads are appending. */
 static void fork_children(unsigned generation, pid_t *children)
 {
+    const uint64_t distance = settings.fork_every != 0 ? settings.fork_every
+                                                       : settings.operations / settings.children;
     for (unsigned i = 0; i < settings.children; i++) {
-        const uint64_t moment = settings.operations * i / settings.children;
-        while (atomic_load(&journal->threads[0].returned) < moment &&
+        while (atomic_load(&journal->threads[0].returned) < i * distance &&
                atomic_load(&journal->threads[0].error) == 0)
             sched_yield();
         children[i] = fork();
@@ -267,6 +292,7 @@ static int run_process(unsigned generation)
     for (unsigned i = 0; forks && i < settings.children; i++)
         wait_for(children[i]);
     free(children);
+    stop_signals();
     end_process(generation == 0 ? settings.end : settings.child_end, appended_bytes);
     return 0;
 }
@@ -300,6 +326,7 @@ static void parse_arguments(int argc, char **argv)
         {"flush-every", required_argument, NULL, 'f'},
         {"children", required_argument, NULL, 'C'},
         {"generations", required_argument, NULL, 'G'},
+        {"fork-every", required_argument, NULL, 'F'},
         {"end", required_argument, NULL, 'e'},
         {"child-end", required_argument, NULL, 'E'},
         {"signal-interval-us", required_argument, NULL, 'S'},
@@ -354,6 +381,9 @@ static void parse_arguments(int argc, char **argv)
         case 'G':
             settings.generations = (unsigned)number;
             break;
+        case 'F':
+            settings.fork_every = number;
+            break;
         case 'e':
             settings.end = (enum end)CHOICE(optarg, end_names);
             break;
@@ -372,6 +402,12 @@ static void parse_arguments(int argc, char **argv)
         fprintf(stderr, "stress: --directory, or a number in its range, is missing\n");
         exit(1);
     }
+#ifdef FORKS_CONFUSE_SANITIZER
+    if (settings.children > 0) {
+        fprintf(stderr, "stress: ThreadSanitizer can't follow threads of a forked child\n");
+        exit(77);
+    }
+#endif
     if (settings.journal_directory == NULL)
         settings.journal_directory = settings.options.directory;
 }

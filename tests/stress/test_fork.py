@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Processes fork while their threads append. Each child goes on in a dump of its own, and nobody
 writes into another's."""
+import sys
 import unittest
 from typing import Optional
 
-from harness import MODES, Run, scaled
+from harness import MODES, Run, scaled, why_no_forks
 
 
 def child_ends(mode: str) -> tuple:
@@ -58,4 +59,7 @@ class Fork(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if why_no_forks():
+        print(f"skipped: {why_no_forks()}")
+        sys.exit(77)
     unittest.main()
