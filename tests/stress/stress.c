@@ -1,0 +1,421 @@
+/*
+ * Appends from many threads, in processes that fork, and ends in many ways. The drivers in
+ * Python run it, end it, and compare the files with its journals. With `--end close` and
+ * neither children nor a size limit it is a test of its own: it checks what every call
+ * returns and the size of the file.
+ *
+ * Exit status: 0 if every call did what it must; 1 otherwise, with a line on stderr; 77 if it
+ * can't be tried in this build.
+ */
+#define _GNU_SOURCE
+#include "jitdump.h"
+#include "journal.h"
+#include "workload.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define THREADS_MAX 64
+#define FILE_HEADER_SIZE 40
+#define CLOSE_SIZE 16
+
+/* ThreadSanitizer takes the threads of a forked child for those of its parent. */
+#if defined(__SANITIZE_THREAD__)
+#define FORKS_CONFUSE_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FORKS_CONFUSE_SANITIZER 1
+#endif
+#endif
+
+enum end { END_CLOSE, END_RETURN, END_EXIT, END__EXIT, END_FLUSH__EXIT, END_SEGV, END_PAUSE };
+static const char *const end_names[] = {"close", "return", "exit",  "_exit",
+                                        "flush+_exit", "segv", "pause"};
+static const char *const mode_names[] = {"write-through", "buffered", "background"};
+
+static struct settings {
+    struct jitdump_options options;
+    const char *journal_directory;
+    unsigned threads;
+    uint64_t operations;
+    uint64_t child_operations; /* 0: as many */
+    /* Each thread calls jitdump_flush() after so many appends; 0: never. */
+    uint64_t flush_every;
+    /* Each process forks so many children, down to so many generations. */
+    unsigned children;
+    unsigned generations;
+    /* The first thread makes so many appends between two forks; 0: forks all over its appends. */
+    uint64_t fork_every;
+    enum end end;
+    enum end child_end;
+    /* A signal whose handler calls jitdump_flush_from_signal() comes so often; 0: never. */
+    unsigned signal_interval_us;
+    struct workload workload;
+} settings = {
+    .options = {.struct_size = sizeof(struct jitdump_options)},
+    .threads = 1,
+    .operations = 1000,
+    .generations = 1,
+    .workload = {.seed = 1, .code_size_max = WORKLOAD_CODE_SIZE_MAX},
+};
+
+static struct jitdump *dump;
+static struct journal *journal;
+static pthread_barrier_t barrier;
+
+_Noreturn static void fail(const char *what, int64_t result)
+{
+    fprintf(stderr, "stress: process %d: %s: %" PRId64 " (%s)\n", (int)getpid(), what, result,
+            jitdump_strerror((int)result));
+    _exit(1);
+}
+
+static void check(const char *what, int result)
+{
+    if (result != 0)
+        fail(what, result);
+}
+
+static bool is_sticky(int error)
+{
+    return error <= JITDUMP_ERROR_DISK_FULL && error >= JITDUMP_ERROR_SIZE_LIMIT;
+}
+
+static void flush_with_journal(void)
+{
+    uint64_t snapshot[THREADS_MAX];
+    journal_snapshot(journal, snapshot);
+    check("jitdump_flush", jitdump_flush(dump));
+    journal_flushed(journal, snapshot);
+}
+
+/* After a sticky error the process goes on, and gets the same answer every time. */
+static void check_sticky(struct workload_thread *thread, uint64_t sequence, int error)
+{
+    if (!is_sticky(error))
+        fail("append", error);
+    for (int i = 0; i < 100; i++) {
+        uint64_t code_index;
+        const int again = workload_append(thread, dump, sequence + (uint64_t)i, &code_index);
+        if (again != error)
+            fail("append after a sticky error", again);
+    }
+}
+
+static void *append_all(void *argument)
+{
+    struct workload_thread *thread = argument;
+    /* All live at the same time, so that no tid is another's too. */
+    pthread_barrier_wait(&barrier);
+    for (uint64_t sequence = 0; sequence < settings.operations; sequence++) {
+        uint64_t code_index;
+        const int error = workload_append(thread, dump, sequence, &code_index);
+        if (error != 0) {
+            atomic_store(&journal->threads[thread->number].error, error);
+            check_sticky(thread, sequence, error);
+            break;
+        }
+        journal_returned(journal, thread->number, sequence, code_index);
+        if (settings.flush_every != 0 && (sequence + 1) % settings.flush_every == 0)
+            flush_with_journal();
+    }
+    return NULL;
+}
+
+static void flush_in_handler(int signal_number)
+{
+    atomic_store(&journal->signal_result, jitdump_flush_from_signal(dump));
+    if (signal_number == SIGSEGV)
+        signal(SIGSEGV, SIG_DFL); /* the instruction is executed anew, and kills */
+}
+
+static void handle(int signal_number)
+{
+    struct sigaction action = {.sa_handler = flush_in_handler, .sa_flags = SA_RESTART};
+    check("sigaction", sigaction(signal_number, &action, NULL));
+}
+
+static void set_timer(unsigned interval_us)
+{
+    const struct timeval interval = {.tv_usec = (suseconds_t)interval_us};
+    const struct itimerval timer = {interval, interval};
+    check("setitimer", setitimer(ITIMER_REAL, &timer, NULL));
+}
+
+/* Timers are not inherited by children. */
+static void start_signals(void)
+{
+    if (settings.signal_interval_us == 0)
+        return;
+    handle(SIGALRM);
+    set_timer(settings.signal_interval_us);
+}
+
+/* No call on the handle may come once it is being closed. */
+static void stop_signals(void)
+{
+    set_timer(0);
+    signal(SIGALRM, SIG_IGN);
+}
+
+_Noreturn static void die_of_segv(void)
+{
+    handle(SIGSEGV);
+    volatile char *page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *page = 1;
+    fail("a store to a forbidden page returned", 0);
+}
+
+/* The file must have become as large as the appends say. */
+static void check_file_size(const char *path, uint64_t size)
+{
+    struct stat status;
+    const bool exists = stat(path, &status) == 0;
+    if (exists != !(settings.options.flags & JITDUMP_UNLINK_AT_CLOSE))
+        fail("the file is there, or not there, against the options", 0);
+    if (exists && (uint64_t)status.st_size != size) {
+        fprintf(stderr, "stress: %s has %lld bytes, not %" PRIu64 "\n", path,
+                (long long)status.st_size, size);
+        _exit(1);
+    }
+}
+
+static void close_dump(uint64_t appended_bytes)
+{
+    /* A child that has appended nothing has no file. */
+    char *path = jitdump_path(dump) != NULL ? strdup(jitdump_path(dump)) : NULL;
+    const int result = jitdump_close(dump);
+    atomic_store(&journal->close_result, result);
+    if (result != 0 && !is_sticky(result))
+        fail("jitdump_close", result);
+    if (result == 0 && path != NULL)
+        check_file_size(path, FILE_HEADER_SIZE + appended_bytes + CLOSE_SIZE);
+    free(path);
+}
+
+static void end_process(enum end end, uint64_t appended_bytes)
+{
+    switch (end) {
+    case END_CLOSE:
+        close_dump(appended_bytes);
+        return;
+    case END_RETURN:
+        return;
+    case END_EXIT:
+        exit(0);
+    case END_FLUSH__EXIT:
+        flush_with_journal();
+        _exit(0);
+    case END__EXIT:
+        _exit(0);
+    case END_SEGV:
+        die_of_segv();
+    case END_PAUSE:
+        for (;;)
+            pause();
+    }
+}
+
+static int run_process(unsigned generation);
+
+/* Forks one child after the other while the threads are appending. */
+static void fork_children(unsigned generation, pid_t *children)
+{
+    const uint64_t distance = settings.fork_every != 0 ? settings.fork_every
+                                                       : settings.operations / settings.children;
+    for (unsigned i = 0; i < settings.children; i++) {
+        while (atomic_load(&journal->threads[0].returned) < i * distance &&
+               atomic_load(&journal->threads[0].error) == 0)
+            sched_yield();
+        children[i] = fork();
+        if (children[i] < 0)
+            fail("fork", errno);
+        if (children[i] == 0) {
+            if (settings.child_operations != 0)
+                settings.operations = settings.child_operations;
+            exit(run_process(generation + 1));
+        }
+    }
+}
+
+static void wait_for(pid_t child)
+{
+    int status;
+    pid_t result;
+    do
+        result = waitpid(child, &status, 0);
+    while (result < 0 && errno == EINTR);
+    if (result != child || status != 0)
+        fail("a child ended with status", status);
+}
+
+static int run_process(unsigned generation)
+{
+    struct workload_thread work[THREADS_MAX] = {0};
+    pthread_t threads[THREADS_MAX];
+    journal = journal_create(settings.journal_directory, settings.workload.seed,
+                             settings.workload.code_size_max, settings.threads,
+                             settings.operations);
+    check("pthread_barrier_init", pthread_barrier_init(&barrier, NULL, settings.threads));
+    start_signals();
+    for (unsigned i = 0; i < settings.threads; i++) {
+        work[i].workload = &settings.workload;
+        work[i].number = i;
+        check("pthread_create", pthread_create(&threads[i], NULL, append_all, &work[i]));
+    }
+    if (generation == 0) {
+        puts("appending");
+        fflush(stdout);
+    }
+    const bool forks = generation < settings.generations && settings.children > 0;
+    pid_t *children = calloc(settings.children + 1, sizeof(*children));
+    if (forks)
+        fork_children(generation, children);
+    uint64_t appended_bytes = 0;
+    for (unsigned i = 0; i < settings.threads; i++) {
+        pthread_join(threads[i], NULL);
+        appended_bytes += work[i].file_bytes;
+    }
+    for (unsigned i = 0; forks && i < settings.children; i++)
+        wait_for(children[i]);
+    free(children);
+    stop_signals();
+    end_process(generation == 0 ? settings.end : settings.child_end, appended_bytes);
+    return 0;
+}
+
+static unsigned choice(const char *name, const char *const *names, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return i;
+    fprintf(stderr, "stress: unknown choice: %s\n", name);
+    exit(1);
+}
+
+#define CHOICE(name, names) choice(name, names, sizeof(names) / sizeof((names)[0]))
+
+static void parse_arguments(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"directory", required_argument, NULL, 'd'},
+        {"journal-directory", required_argument, NULL, 'j'},
+        {"mode", required_argument, NULL, 'm'},
+        {"flush-bytes", required_argument, NULL, 'b'},
+        {"flush-interval-ns", required_argument, NULL, 'i'},
+        {"size-limit", required_argument, NULL, 'l'},
+        {"unlink-at-close", no_argument, NULL, 'u'},
+        {"threads", required_argument, NULL, 't'},
+        {"operations", required_argument, NULL, 'o'},
+        {"child-operations", required_argument, NULL, 'O'},
+        {"code-size-max", required_argument, NULL, 'c'},
+        {"seed", required_argument, NULL, 's'},
+        {"flush-every", required_argument, NULL, 'f'},
+        {"children", required_argument, NULL, 'C'},
+        {"generations", required_argument, NULL, 'G'},
+        {"fork-every", required_argument, NULL, 'F'},
+        {"end", required_argument, NULL, 'e'},
+        {"child-end", required_argument, NULL, 'E'},
+        {"signal-interval-us", required_argument, NULL, 'S'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        const uint64_t number = optarg != NULL ? strtoull(optarg, NULL, 0) : 0;
+        switch (option) {
+        case 'd':
+            settings.options.directory = optarg;
+            break;
+        case 'j':
+            settings.journal_directory = optarg;
+            break;
+        case 'm':
+            settings.options.flush_mode = CHOICE(optarg, mode_names);
+            break;
+        case 'b':
+            settings.options.flush_bytes = number;
+            break;
+        case 'i':
+            settings.options.flush_interval_ns = number;
+            break;
+        case 'l':
+            settings.options.size_limit = number;
+            break;
+        case 'u':
+            settings.options.flags |= JITDUMP_UNLINK_AT_CLOSE;
+            break;
+        case 't':
+            settings.threads = (unsigned)number;
+            break;
+        case 'o':
+            settings.operations = number;
+            break;
+        case 'O':
+            settings.child_operations = number;
+            break;
+        case 'c':
+            settings.workload.code_size_max = number;
+            break;
+        case 's':
+            settings.workload.seed = number;
+            break;
+        case 'f':
+            settings.flush_every = number;
+            break;
+        case 'C':
+            settings.children = (unsigned)number;
+            break;
+        case 'G':
+            settings.generations = (unsigned)number;
+            break;
+        case 'F':
+            settings.fork_every = number;
+            break;
+        case 'e':
+            settings.end = (enum end)CHOICE(optarg, end_names);
+            break;
+        case 'E':
+            settings.child_end = (enum end)CHOICE(optarg, end_names);
+            break;
+        case 'S':
+            settings.signal_interval_us = (unsigned)number;
+            break;
+        default:
+            exit(1);
+        }
+    }
+    if (settings.options.directory == NULL || settings.threads < 1 ||
+        settings.threads > THREADS_MAX || settings.workload.code_size_max > WORKLOAD_CODE_SIZE_MAX) {
+        fprintf(stderr, "stress: --directory, or a number in its range, is missing\n");
+        exit(1);
+    }
+#ifdef FORKS_CONFUSE_SANITIZER
+    if (settings.children > 0) {
+        fprintf(stderr, "stress: ThreadSanitizer can't follow threads of a forked child\n");
+        exit(77);
+    }
+#endif
+    if (settings.journal_directory == NULL)
+        settings.journal_directory = settings.options.directory;
+}
+
+int main(int argc, char **argv)
+{
+    parse_arguments(argc, argv);
+    workload_init();
+    check("jitdump_open", jitdump_open(&dump, &settings.options));
+    return run_process(0);
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""The ways in which a process ends, and what each leaves in the file."""
+import os
+import signal
+import unittest
+
+from harness import MODES, Run, dump_path, scaled
+from verify import Contents
+
+# Nothing is written before the end: neither is so much appended, nor does it take so long.
+NEVER = {"flush_bytes": 16 << 20, "flush_interval_ns": 3600 * 10**9}
+SIZE_LIMIT = -17
+
+
+class Exit(unittest.TestCase):
+    def all_there(self, *, closed: bool = False, **options: object) -> Contents:
+        options = {"threads": 4, "operations": scaled(100), "code_size_max": 20000, **options}
+        with Run(**options) as run:
+            contents = run.only()
+            contents.expect_all()
+            for thread in contents.journal.threads:
+                self.assertEqual(thread.returned, options["operations"])
+            self.assertEqual(contents.dump.closed, closed)
+            run.report(contents)
+        return contents
+
+    def test_close(self) -> None:
+        for mode in MODES:
+            with self.subTest(mode=mode):
+                self.all_there(mode=mode, end="close", closed=True, **NEVER)
+
+    def test_normal_exit_flushes(self) -> None:
+        for mode in MODES:
+            for end in ("return", "exit"):
+                with self.subTest(mode=mode, end=end):
+                    self.all_there(mode=mode, end=end, **NEVER)
+
+    def test__exit_in_write_through(self) -> None:
+        for threads in (1, 8):
+            with self.subTest(threads=threads):
+                self.all_there(mode="write-through", end="_exit", threads=threads)
+
+    def test__exit_after_a_flush(self) -> None:
+        for mode in ("buffered", "background"):
+            with self.subTest(mode=mode):
+                self.all_there(mode=mode, end="flush+_exit", **NEVER)
+
+    def test__exit_in_buffered_mode_loses_what_was_not_written(self) -> None:
+        """So that the tests above show something."""
+        with Run(mode="buffered", end="_exit", operations=100, code_size_max=2000, **NEVER) as run:
+            self.assertEqual(run.only().present, [0])
+
+    def test_flush_in_the_handler_of_a_fatal_signal(self) -> None:
+        for mode in MODES:
+            with self.subTest(mode=mode):
+                contents = self.all_there(mode=mode, end="segv", exit_status=-signal.SIGSEGV, **NEVER)
+                self.assertEqual(contents.journal.signal_result, 0)
+
+    def test_unlink_at_close(self) -> None:
+        for mode in MODES:
+            with self.subTest(mode=mode):
+                # The program checks that the file is there before, and not afterwards.
+                with Run(mode=mode, threads=4, operations=50, unlink_at_close=True) as run:
+                    self.assertEqual(run.dumps(), [])
+                self.all_there(mode=mode, unlink_at_close=True, end="exit")
+
+
+class SizeLimit(unittest.TestCase):
+    LIMIT = 3_000_000
+    LARGEST_GROUP = 210_000
+
+    def test_size_limit(self) -> None:
+        for mode in MODES:
+            for threads in (1, 8):
+                for end in ("close", "exit", "flush+_exit"):
+                    with self.subTest(mode=mode, threads=threads, end=end):
+                        self.run_one(mode=mode, threads=threads, end=end)
+
+    def run_one(self, **options: object) -> None:
+        with Run(size_limit=self.LIMIT, operations=2000, **options) as run:
+            pid, = run.dumps()
+            size = os.path.getsize(dump_path(run.directory, pid))
+            contents = run.contents(pid)
+            contents.expect_all()
+            self.assertEqual([thread.error for thread in contents.journal.threads],
+                             [SIZE_LIMIT] * int(options["threads"]))
+            self.assertLessEqual(size, self.LIMIT)
+            self.assertGreater(size, self.LIMIT - self.LARGEST_GROUP)
+            self.assertEqual(contents.dump.closed, options["end"] == "close")
+            if options["end"] == "close":
+                self.assertEqual(contents.journal.close_result, SIZE_LIMIT)
+            run.report(contents)
+
+
+if __name__ == "__main__":
+    unittest.main()

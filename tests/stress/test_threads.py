@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Many threads append in every flush mode: each byte is in the file, in an order that the
+reader accepts."""
+import unittest
+
+from harness import MODES, Run, scaled
+
+SMALLEST_BLOCK = 4096
+
+
+class Threads(unittest.TestCase):
+    def run_all_modes(self, operations: int, **options: object) -> None:
+        for threads in (1, 2, 8, 32):
+            for mode in MODES:
+                for flush_bytes in (None, SMALLEST_BLOCK):
+                    with self.subTest(threads=threads, mode=mode, flush_bytes=flush_bytes):
+                        self.run_one(mode=mode, threads=threads, flush_bytes=flush_bytes,
+                                     operations=scaled(operations // threads), **options)
+
+    def run_one(self, **options: object) -> None:
+        with Run(**options) as run:
+            contents = run.only()
+            contents.expect_all()
+            self.assertTrue(contents.dump.closed)
+            for thread in contents.journal.threads:
+                self.assertEqual(thread.returned, options["operations"])
+            run.report(contents)
+
+    def test_up_to_200_kB(self) -> None:
+        """Most of the bytes in appends that are larger than the blocks."""
+        self.run_all_modes(3200, seed=1)
+
+    def test_small(self) -> None:
+        """Many appends for each block."""
+        self.run_all_modes(16000, seed=2, code_size_max=150)
+
+    def test_flushing(self) -> None:
+        """Every thread flushes now and then."""
+        self.run_all_modes(3200, seed=3, code_size_max=3000, flush_every=5)
+
+    def test_with_signals(self) -> None:
+        """A handler that flushes interrupts appends and writes at all points."""
+        for mode in MODES:
+            with self.subTest(mode=mode):
+                self.run_one(mode=mode, threads=8, flush_bytes=SMALLEST_BLOCK, code_size_max=6000,
+                             operations=scaled(1500), seed=4, signal_interval_us=200)
+
+
+if __name__ == "__main__":
+    unittest.main()
