@@ -1,10 +1,13 @@
 /* The encoders: every byte of each record, and every refusal. The expected bytes are laid
  * out here from the specification, without the library's structures. */
+#define _GNU_SOURCE
 #include "temporary.h"
 
 #include "record.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* What is expected, put together field by field. */
 struct expected {
@@ -212,13 +215,25 @@ static void a_function_must_have_a_name_and_code(void **state)
     assert_int_equal(check(&code), JITDUMP_ERROR_CODE_ADDR);
 }
 
-/* `size` bytes of 'n' and a NUL. */
-static char *long_name(size_t size)
+/* Enough for a name that makes a record too large. */
+enum { CHUNK = 2 << 20 };
+static const size_t NAME_SIZE = (size_t)3 << 30;
+
+/* NAME_SIZE bytes of 'n', of which only a chunk is in memory, many times over. The last chunk
+ * is the caller's to change. */
+static char *make_long_name(void)
 {
-    char *name = malloc(size + 1);
-    assert_non_null(name);
-    memset(name, 'n', size);
-    name[size] = '\0';
+    char *name = mmap(NULL, NAME_SIZE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int chunk = memfd_create("chunk", 0);
+    assert_ptr_not_equal(name, MAP_FAILED);
+    assert_int_equal(ftruncate(chunk, CHUNK), 0);
+    for (size_t at = 0; at < NAME_SIZE; at += CHUNK)
+        assert_ptr_equal(mmap(name + at, CHUNK, PROT_READ | PROT_WRITE,
+                              MAP_FIXED | (at == 0 ? MAP_SHARED : MAP_PRIVATE), chunk, 0),
+                         name + at);
+    memset(name, 'n', CHUNK);
+    close(chunk);
     return name;
 }
 
@@ -227,16 +242,17 @@ static void a_record_is_at_most_4_gib(void **state)
     (void)state;
     /* 2 GiB of name and 2 GiB of code: just too much, and just not. */
     const size_t size = (size_t)UINT32_MAX - 56 - 1 - JITDUMP_CODE_SIZE_MAX;
-    char *name = long_name(size + 1);
+    char *name = make_long_name();
     struct jitdump_code code = {
         .name = name, .code_addr = 1, .code_size = JITDUMP_CODE_SIZE_MAX};
+    name[size + 1] = '\0';
     assert_int_equal(check(&code), JITDUMP_ERROR_RECORD_SIZE);
     name[size] = '\0';
     assert_int_equal(check(&code), 0);
-    free(name);
 
     /* A line table of more than 4 GiB: 5000 entries whose file names have 1 MiB each. */
-    char *file = long_name(1 << 20);
+    char *file = name;
+    file[1 << 20] = '\0';
     struct jitdump_line *table = calloc(5000, sizeof(*table));
     assert_non_null(table);
     for (uint64_t i = 0; i < 5000; i++)
@@ -250,7 +266,7 @@ static void a_record_is_at_most_4_gib(void **state)
     code.line_count = 4094;
     assert_int_equal(check(&code), 0);
     free(table);
-    free(file);
+    munmap(name, NAME_SIZE);
 }
 
 static void lines_ascend_inside_the_code_and_are_whole(void **state)
