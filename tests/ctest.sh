@@ -6,8 +6,8 @@ cd "$1"
 shift
 
 status=0
-ctest --output-on-failure --no-tests=error --output-log Testing/Temporary/ctest.log "$@" ||
-    status=$?
+ctest --output-on-failure --no-tests=error --timeout 600 \
+    --output-log Testing/Temporary/ctest.log "$@" || status=$?
 
 # The first file tells which tests were skipped as a whole, the second has the output of all.
 # Of cmocka the lines from a test's start up to its being skipped hold the reason.
