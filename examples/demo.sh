@@ -66,7 +66,7 @@ build() {
 }
 
 check_permission() {
-    perf record -q -k mono -e cpu-clock:u -o probe.data true >probe.log 2>&1 && return
+    perf record -k mono -e cpu-clock:u -o probe.data true >probe.log 2>&1 && return
     cat probe.log
     users=
     [ "$(id -u)" = 0 ] || users="
@@ -115,7 +115,7 @@ say "Building in $directory"
 build
 say "Recording: perf record -k mono -e cpu-clock:u --call-graph fp bf --jitdump hyperfactorial.bf"
 # cpu-clock exists everywhere, also in virtual machines without hardware counters.
-JITDUMPDIR=$directory perf record -q -k mono -e cpu-clock:u -F 1999 --call-graph fp -o perf.data \
+JITDUMPDIR=$directory perf record -k mono -e cpu-clock:u -F 1999 --call-graph fp -o perf.data \
     build/examples/bf --jitdump "$program" >hyperfactorial.txt
 perf inject --jit -i perf.data -o perf.jit.data
 

@@ -71,12 +71,14 @@ class Session:
         self.directory = directory
         self.data = directory / "perf.data"
         self.injected = directory / "perf.injected.data"
-        # No configuration of the user's, and no traces in their build-id cache.
+        # No configuration of the user's.
         self.environment = {**os.environ, "HOME": str(directory), "JITDUMPDIR": str(directory)}
         self.call_graph: List[str] = []
 
     def perf(self, *arguments: object, check: bool = True) -> subprocess.CompletedProcess:
-        return run(["perf", *arguments], check=check, cwd=self.directory, env=self.environment)
+        # Without copies of all files that perf meets, of which every generated function is one.
+        return run(["perf", "--buildid-dir", "/dev/null", *arguments], check=check,
+                   cwd=self.directory, env=self.environment)
 
     def record(self, *workload: object, clock: Sequence[str] = MONOTONIC,
                call_graph: bool = False) -> Truth:

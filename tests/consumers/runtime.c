@@ -97,7 +97,7 @@ static void print_function(const struct function *function, const char *file,
     funlockfile(stdout);
 }
 
-static void place(struct function *function, uint8_t *at, const void *code, uint32_t size)
+static void copy_code(struct function *function, uint8_t *at, const void *code, uint32_t size)
 {
     memcpy(at, code, size);
     __builtin___clear_cache((char *)at, (char *)at + size);
@@ -105,10 +105,11 @@ static void place(struct function *function, uint8_t *at, const void *code, uint
     memcpy(&function->entry, &at, sizeof(at));
 }
 
-void runtime_load(struct runtime *runtime, struct jit_memory *memory, uint8_t *at,
-                  struct function *function, const char *name, const char *file,
-                  const struct assembler *a)
+void runtime_load_uncalled(const struct place *place, uint8_t *at, struct function *function,
+                           const char *name, const struct assembler *a)
 {
+    const struct runtime *runtime = place->runtime;
+    struct jit_memory *memory = place->memory;
     struct eh_frame eh;
     eh_frame_build(&eh, a);
     if (at == NULL)
@@ -117,14 +118,16 @@ void runtime_load(struct runtime *runtime, struct jit_memory *memory, uint8_t *a
     snprintf(function->name, sizeof(function->name), "%s", name);
     if (runtime->protect)
         jit_memory_unprotect(memory);
-    place(function, at, a->code, a->size);
+    copy_code(function, at, a->code, a->size);
+    if (runtime->protect)
+        jit_memory_protect(memory);
 
     struct jitdump_line lines[LINES_MAX] = {0};
     for (uint32_t i = 0; i < a->line_count; i++) {
         lines[i].code_addr = (uintptr_t)at + a->lines[i].offset;
         lines[i].line = a->lines[i].line;
         lines[i].column = i;
-        lines[i].file = file;
+        lines[i].file = place->file;
     }
     struct jitdump_code code = {
         .struct_size = sizeof(code),
@@ -141,20 +144,24 @@ void runtime_load(struct runtime *runtime, struct jit_memory *memory, uint8_t *a
     int error = jitdump_load(runtime->dump, &code, &function->code_index);
     if (error != 0)
         errx(2, "jitdump_load: %s", jitdump_strerror(error));
-    if (runtime->protect)
-        jit_memory_protect(memory);
-    print_function(function, file, a);
 }
 
-void runtime_move(struct runtime *runtime, struct jit_memory *memory, struct function *function)
+void runtime_load(const struct place *place, uint8_t *at, struct function *function,
+                  const char *name, const struct assembler *a)
+{
+    runtime_load_uncalled(place, at, function, name, a);
+    print_function(function, place->file, a);
+}
+
+void runtime_move(const struct place *place, struct function *function)
 {
     uint8_t *from;
     memcpy(&from, &function->entry, sizeof(from));
-    uint8_t *to = jit_memory_take(memory, CODE_MAX + EH_FRAME_MAX);
-    place(function, to, from, function->size);
+    uint8_t *to = jit_memory_take(place->memory, CODE_MAX + EH_FRAME_MAX);
+    copy_code(function, to, from, function->size);
     memset(from, 0, function->size);
-    int error = jitdump_move(runtime->dump, function->code_index, (uintptr_t)from, (uintptr_t)to,
-                             function->size);
+    int error = jitdump_move(place->runtime->dump, function->code_index, (uintptr_t)from,
+                             (uintptr_t)to, function->size);
     if (error != 0)
         errx(2, "jitdump_move: %s", jitdump_strerror(error));
     printf("{\"moved\": \"%s\", \"pid\": %ld, \"addr\": %" PRIuPTR ", \"since\": %" PRIu64 "}\n",

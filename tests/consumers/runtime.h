@@ -44,12 +44,23 @@ struct function {
 void runtime_open(struct runtime *, const struct jitdump_options *);
 void runtime_close(struct runtime *);
 
-/* Places the function in memory of `memory`, or at `at` if not NULL. */
-void runtime_load(struct runtime *, struct jit_memory *memory, uint8_t *at, struct function *,
-                  const char *name, const char *file, const struct assembler *);
+/* Where functions go: into which memory, and from which source file they come. */
+struct place {
+    struct runtime *runtime;
+    struct jit_memory *memory;
+    const char *file;
+};
 
-/* Copies the function to new memory and makes the old copy unusable. */
-void runtime_move(struct runtime *, struct jit_memory *memory, struct function *);
+/* Places the function at `at`, or where the memory has room if NULL, and describes it. */
+void runtime_load(const struct place *, uint8_t *at, struct function *, const char *name,
+                  const struct assembler *);
+
+/* The same for one that will never be called, and needs no truth. */
+void runtime_load_uncalled(const struct place *, uint8_t *at, struct function *, const char *name,
+                           const struct assembler *);
+
+/* Copies the function to where the memory has room, and makes the old copy unusable. */
+void runtime_move(const struct place *, struct function *);
 
 void runtime_print_ready(void);
 void runtime_print_cpu(const struct function *);

@@ -5,22 +5,11 @@
 
 #include <err.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* What a scenario loads its functions into; each bears the name of this file. */
-struct place {
-    struct runtime *runtime;
-    struct jit_memory *memory;
-    const char *file;
-};
-
-static void load(const struct place *place, struct function *function, const char *name,
-                 const struct assembler *a)
-{
-    runtime_load(place->runtime, place->memory, NULL, function, name, place->file, a);
-}
 
 /* Spins `weight` rounds per iteration, all of it on one line. */
 static void assemble_one_line(struct assembler *a, uint32_t line, uint32_t weight)
@@ -36,7 +25,7 @@ static void load_one_line(const struct place *place, struct function *function, 
 {
     struct assembler a = {0};
     assemble_one_line(&a, line, weight);
-    load(place, function, name, &a);
+    runtime_load(place, NULL, function, name, &a);
 }
 
 /* Spins on `line`, then calls `callee` from the next line. */
@@ -51,7 +40,7 @@ static void load_caller(const struct place *place, struct function *function, co
     assemble_line(&a, line + 1);
     assemble_call(&a, (const void *)(uintptr_t)callee->entry);
     assemble_leave(&a);
-    load(place, function, name, &a);
+    runtime_load(place, NULL, function, name, &a);
 }
 
 static void call_all_until(const struct runtime *runtime, unsigned percent,
@@ -98,7 +87,7 @@ void scenario_lines(struct runtime *runtime, struct jit_memory *memory)
     }
     assemble_leave(&a);
     struct function function;
-    load(&place, &function, "three_hot_lines", &a);
+    runtime_load(&place, NULL, &function, "three_hot_lines", &a);
     runtime_print_ready();
     call_all_until(runtime, 100, &function, 1);
 }
@@ -137,7 +126,7 @@ void scenario_move(struct runtime *runtime, struct jit_memory *memory)
     load_one_line(&place, &functions[1], "settled", 2, 1);
     runtime_print_ready();
     call_all_until(runtime, 33, functions, 2);
-    runtime_move(runtime, memory, &functions[0]);
+    runtime_move(&place, &functions[0]);
     call_all_until(runtime, 100, functions, 2);
     print_cpu_of_all(functions, 2);
 }
@@ -155,18 +144,19 @@ void scenario_reuse(struct runtime *runtime, struct jit_memory *memory)
     struct assembler latter_code = {0};
     assemble_one_line(&latter_code, 7, 3);
 
+    const struct place place = {runtime, memory, "reuse.src"};
     uint8_t *at = jit_memory_take(memory, CODE_MAX + EH_FRAME_MAX);
     struct function former, latter;
-    runtime_load(runtime, memory, at, &former, "former", "reuse.src", &former_code);
+    runtime_load(&place, at, &former, "former", &former_code);
     runtime_print_ready();
     call_all_until(runtime, 33, &former, 1);
-    runtime_load(runtime, memory, at, &latter, "latter", "reuse.src", &latter_code);
+    runtime_load(&place, at, &latter, "latter", &latter_code);
     call_all_until(runtime, 100, &latter, 1);
     runtime_print_cpu(&former);
     runtime_print_cpu(&latter);
 }
 
-/* A child that inherits a function, and then has another at an address than its parent. */
+/* A child that inherits a function, and then has another function at an address than its parent. */
 void scenario_fork(struct runtime *runtime, struct jit_memory *memory)
 {
     const struct place place = {runtime, memory, "fork.src"};
@@ -181,8 +171,7 @@ void scenario_fork(struct runtime *runtime, struct jit_memory *memory)
         err(2, "fork");
     struct assembler a = {0};
     assemble_one_line(&a, child == 0 ? 10 : 20, child == 0 ? 2 : 3);
-    runtime_load(runtime, memory, at, &functions[1], child == 0 ? "in_child" : "in_parent",
-                 "fork.src", &a);
+    runtime_load(&place, at, &functions[1], child == 0 ? "in_child" : "in_parent", &a);
     call_all_until(runtime, 100, functions, 2);
     print_cpu_of_all(functions, 2);
     int status;
@@ -190,15 +179,25 @@ void scenario_fork(struct runtime *runtime, struct jit_memory *memory)
         errx(2, "the child failed");
 }
 
-enum { THREADS_MAX = 4, FUNCTIONS_PER_THREAD = 15, LOADS_PER_FUNCTION = 15, CALLS_PER_ROUND = 5 };
+enum { THREADS = 2, FUNCTIONS_PER_THREAD = 16, UNCALLED_PER_FUNCTION = 20, CALLS_PER_ROUND = 5 };
 
 struct worker {
     struct runtime *runtime;
-    pthread_barrier_t *barrier;
+    atomic_uint *arrivals;
     unsigned number;
 };
 
-/* Loads functions at the same time as the other threads, then calls one in fifteen of them. */
+/* Returns when so many threads have arrived: awake, as they are not behind a barrier that
+ * sleeps, and so truly at the same time. */
+static void meet(atomic_uint *arrivals, unsigned count)
+{
+    atomic_fetch_add(arrivals, 1);
+    while (atomic_load(arrivals) < count)
+        sched_yield();
+}
+
+/* Loads functions at the same time as the other threads, more than it will call, since
+ * perf takes long for those that have samples. */
 static void *load_and_call(void *argument)
 {
     struct worker *worker = argument;
@@ -207,15 +206,17 @@ static void *load_and_call(void *argument)
     char file[32];
     snprintf(file, sizeof(file), "thread_%u.src", worker->number);
     const struct place place = {worker->runtime, &memory, file};
-    pthread_barrier_wait(worker->barrier);
 
     struct function functions[FUNCTIONS_PER_THREAD];
     for (unsigned i = 0; i < FUNCTIONS_PER_THREAD; i++) {
-        for (unsigned j = 0; j < LOADS_PER_FUNCTION; j++) {
-            char name[32];
-            snprintf(name, sizeof(name), "thread_%u_function_%u_%u", worker->number, i, j);
-            load_one_line(&place, &functions[i], name, 100 * i + j + 1, 1);
-        }
+        meet(worker->arrivals, THREADS * (i + 1));
+        struct assembler a = {0};
+        assemble_one_line(&a, 100 * i + 2, 1);
+        for (unsigned j = 0; j < UNCALLED_PER_FUNCTION; j++)
+            runtime_load_uncalled(&place, NULL, &functions[i], "uncalled", &a);
+        char name[32];
+        snprintf(name, sizeof(name), "thread_%u_function_%u", worker->number, i);
+        load_one_line(&place, &functions[i], name, 100 * i + 1, 1);
     }
     call_all_until(worker->runtime, 100, functions, FUNCTIONS_PER_THREAD);
     print_cpu_of_all(functions, FUNCTIONS_PER_THREAD);
@@ -242,7 +243,7 @@ static void load_line_per_instruction(const struct place *place, struct function
 {
     struct assembler a = {0};
     assemble_line_per_instruction(&a, line, weight);
-    load(place, function, name, &a);
+    runtime_load(place, NULL, function, name, &a);
 }
 
 /* A line per instruction, a chain of calls, a function moved again and again, an address
@@ -276,40 +277,38 @@ static void *mix(void *argument)
         }
         char reusing[32];
         snprintf(reusing, sizeof(reusing), "reusing_%u_%u", worker->number, round);
-        runtime_load(runtime, &memory, at, &functions[REUSING], reusing, file, &a);
+        runtime_load(&place, at, &functions[REUSING], reusing, &a);
         for (unsigned i = 0; i < CALLS_PER_ROUND * COUNT; i++)
             runtime_call(&functions[i % COUNT]);
         runtime_print_cpu(&functions[REUSING]);
-        runtime_move(runtime, &memory, &functions[MOVING]);
+        runtime_move(&place, &functions[MOVING]);
     }
     print_cpu_of_all(functions, REUSING);
     return NULL;
 }
 
-static void run_threads(struct runtime *runtime, unsigned count, void *(*body)(void *))
+static void run_threads(struct runtime *runtime, void *(*body)(void *))
 {
-    pthread_t threads[THREADS_MAX];
-    struct worker workers[THREADS_MAX];
-    pthread_barrier_t barrier;
-    pthread_barrier_init(&barrier, NULL, count);
-    for (unsigned i = 0; i < count; i++) {
-        workers[i] = (struct worker){runtime, &barrier, i};
+    pthread_t threads[THREADS];
+    struct worker workers[THREADS];
+    atomic_uint arrivals = 0;
+    for (unsigned i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){runtime, &arrivals, i};
         if (pthread_create(&threads[i], NULL, body, &workers[i]) != 0)
             errx(2, "pthread_create");
     }
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    pthread_barrier_destroy(&barrier);
 }
 
 void scenario_threads(struct runtime *runtime, struct jit_memory *memory)
 {
     (void)memory; /* each thread has its own */
-    run_threads(runtime, 4, load_and_call);
+    run_threads(runtime, load_and_call);
 }
 
 void scenario_mixed(struct runtime *runtime, struct jit_memory *memory)
 {
     (void)memory;
-    run_threads(runtime, 2, mix);
+    run_threads(runtime, mix);
 }

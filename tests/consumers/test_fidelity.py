@@ -6,8 +6,8 @@ from case import PerfTest, Profile
 
 class mixed_fidelity(PerfTest):
     def check(self, flush_mode: str) -> None:
-        profile = self.profile("--duration-ms", "600", "--flush-mode", flush_mode, "mixed")
-        self.assertGreater(len(profile.truth.placements), 40)
+        profile = self.profile("--duration-ms", "450", "--flush-mode", flush_mode, "mixed")
+        self.assertGreater(len(profile.truth.placements), 30)
         self.check_shares(profile.by_symbol(), own_time(profile))
 
     def test_write_through(self) -> None:

@@ -32,11 +32,12 @@
 #define FILE_HEADER_SIZE 40
 #define CLOSE_SIZE 16
 
-/* ThreadSanitizer takes the threads of a forked child for those of its parent. */
-#if defined(__SANITIZE_THREAD__)
+/* ThreadSanitizer takes the threads of a forked child for those of its parent; AddressSanitizer's
+ * allocator may be locked in the child for ever, by a thread that only the parent has. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define FORKS_CONFUSE_SANITIZER 1
 #elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define FORKS_CONFUSE_SANITIZER 1
 #endif
 #endif
@@ -404,7 +405,7 @@ static void parse_arguments(int argc, char **argv)
     }
 #ifdef FORKS_CONFUSE_SANITIZER
     if (settings.children > 0) {
-        fprintf(stderr, "stress: ThreadSanitizer can't follow threads of a forked child\n");
+        fprintf(stderr, "stress: this sanitizer can't be with threads in a forked child\n");
         exit(77);
     }
 #endif

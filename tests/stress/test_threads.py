@@ -38,6 +38,14 @@ class Threads(unittest.TestCase):
         """Every thread flushes now and then."""
         self.run_all_modes(3200, seed=3, code_size_max=3000, flush_every=5)
 
+    def test_shortest_interval(self) -> None:
+        """Blocks are ended all the time, while appends to them are under way."""
+        for mode in ("buffered", "background"):
+            for threads in (1, 8):
+                with self.subTest(mode=mode, threads=threads):
+                    self.run_one(mode=mode, threads=threads, flush_bytes=16 << 20,
+                                 flush_interval_ns=1, operations=scaled(3200 // threads), seed=5)
+
     def test_with_signals(self) -> None:
         """A handler that flushes interrupts appends and writes at all points."""
         for mode in MODES:
