@@ -13,7 +13,7 @@ import dump_edit
 import jitdump_reader
 import perf
 from perf import Sample, Session
-from truth import Truth
+from truth import Function, Truth
 
 SAMPLES_MIN = 150  # in generated code; fewer prove little
 NAMED_MIN = 0.99  # the promise, for functions and for lines
@@ -89,27 +89,25 @@ class PerfTest(unittest.TestCase):
 
 
 class Verdict:
-    """The samples in generated code, each compared with the truth."""
+    """How many samples in generated code have the right function and line, and what is wrong: a
+    name or line that is missing is not."""
 
-    def __init__(self, samples: Sequence[Sample], truth: Truth) -> None:
+    def __init__(self) -> None:
         self.total = self.named = self.with_line = 0
         self.wrong: List[str] = []
-        for sample in samples:
-            place = truth.at(sample.pid, sample.ip, sample.time)
-            if place is None:
-                continue
-            function, offset = place
-            self.total += 1
-            if sample.symbol == function.name:
-                self.named += 1
-                expected_line = function.line_at(offset)
-                if (sample.file, sample.line) == (function.file, expected_line):
-                    self.with_line += 1
-                elif sample.line is not None:
-                    self.wrong.append(f"{function.name}+{offset:#x}: {sample.file}:{sample.line} "
-                                      f"instead of line {expected_line}")
-            elif sample.symbol in truth.functions:
-                self.wrong.append(f"{sample.symbol} instead of {function.name}+{offset:#x}")
+
+    def add(self, sample: Sample, function: Function, offset: int) -> None:
+        self.total += 1
+        expected_line = function.line_at(offset)
+        if sample.symbol == function.name:
+            self.named += 1
+            if (sample.file, sample.line) == (function.file, expected_line):
+                self.with_line += 1
+            elif sample.line is not None:
+                self.wrong.append(f"{function.name}+{offset:#x}: {sample.file}:{sample.line} "
+                                  f"instead of line {expected_line}")
+        elif sample.symbol != "[unknown]":
+            self.wrong.append(f"{sample.symbol} instead of {function.name}+{offset:#x}")
 
     def __str__(self) -> str:
         return (f"n={self.total} right function {self.named} right line {self.with_line} "
@@ -117,12 +115,20 @@ class Verdict:
 
 
 class Profile:
+    """The samples that were taken in generated code, and what the truth says to each."""
+
     def __init__(self, session: Session, truth: Truth, samples: Sequence[Sample]) -> None:
         self.session = session
         self.truth = truth
-        self.samples = [sample for sample in samples
-                        if truth.at(sample.pid, sample.ip, sample.time)]
-        self.verdict = Verdict(samples, truth)
+        self.samples: List[Sample] = []
+        self.verdict = Verdict()
+        for sample in samples:
+            place = truth.at(sample.pid, sample.ip, sample.time)
+            if place is not None:
+                self.samples.append(sample)
+                self.verdict.add(sample, *place)
+            elif sample.symbol in truth.functions:
+                self.verdict.wrong.append(f"{sample.symbol} at {sample.ip:#x}, where it was not")
 
     def by_symbol(self) -> Dict[str, int]:
         return collections.Counter(sample.symbol for sample in self.samples)

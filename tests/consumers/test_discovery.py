@@ -10,6 +10,7 @@ import unittest
 
 import perf
 from case import PerfTest, Profile
+from truth import Truth
 
 DIRECTORY_NOEXEC = -10  # JITDUMP_ERROR_DIRECTORY_NOEXEC
 
@@ -78,7 +79,7 @@ class P2_noexec_mount(PerfTest):
         refused = self.open_on_tmpfs("noexec")
         self.assertEqual(refused.returncode, 1, refused.stderr)
         self.assertEqual(refused.stderr, "", "files are left behind")
-        error = perf.Truth(refused.stdout).error
+        error = Truth(refused.stdout).error
         print(f"message: {error['message']}")
         self.assertEqual(error["error"], DIRECTORY_NOEXEC)
         self.assertIn(self.directory, error["message"])
