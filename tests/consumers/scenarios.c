@@ -5,10 +5,11 @@
 
 #include <err.h>
 #include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Spins `weight` rounds per iteration, all of it on one line. */
@@ -179,21 +180,18 @@ void scenario_fork(struct runtime *runtime, struct jit_memory *memory)
         errx(2, "the child failed");
 }
 
-enum { THREADS = 2, FUNCTIONS_PER_THREAD = 16, UNCALLED_PER_FUNCTION = 20, CALLS_PER_ROUND = 5 };
+enum { THREADS = 2, FUNCTIONS_PER_THREAD = 16, UNCALLED_PER_FUNCTION = 30, CALLS_PER_ROUND = 5 };
 
 struct worker {
     struct runtime *runtime;
-    atomic_uint *arrivals;
     unsigned number;
 };
 
-/* Returns when so many threads have arrived: awake, as they are not behind a barrier that
- * sleeps, and so truly at the same time. */
-static void meet(atomic_uint *arrivals, unsigned count)
+/* For some microseconds. Who wakes up interrupts who runs, at any point of a load, even where
+ * all threads share one processor. */
+static void nap(void)
 {
-    atomic_fetch_add(arrivals, 1);
-    while (atomic_load(arrivals) < count)
-        sched_yield();
+    nanosleep(&(struct timespec){.tv_nsec = 1000 * (1 + rand() % 20)}, NULL);
 }
 
 /* Loads functions at the same time as the other threads, more than it will call, since
@@ -207,13 +205,15 @@ static void *load_and_call(void *argument)
     snprintf(file, sizeof(file), "thread_%u.src", worker->number);
     const struct place place = {worker->runtime, &memory, file};
 
+    prctl(PR_SET_TIMERSLACK, 1); /* naps no longer than asked for */
     struct function functions[FUNCTIONS_PER_THREAD];
     for (unsigned i = 0; i < FUNCTIONS_PER_THREAD; i++) {
-        meet(worker->arrivals, THREADS * (i + 1));
         struct assembler a = {0};
         assemble_one_line(&a, 100 * i + 2, 1);
-        for (unsigned j = 0; j < UNCALLED_PER_FUNCTION; j++)
+        for (unsigned j = 0; j < UNCALLED_PER_FUNCTION; j++) {
             runtime_load_uncalled(&place, NULL, &functions[i], "uncalled", &a);
+            nap();
+        }
         char name[32];
         snprintf(name, sizeof(name), "thread_%u_function_%u", worker->number, i);
         load_one_line(&place, &functions[i], name, 100 * i + 1, 1);
@@ -291,9 +291,8 @@ static void run_threads(struct runtime *runtime, void *(*body)(void *))
 {
     pthread_t threads[THREADS];
     struct worker workers[THREADS];
-    atomic_uint arrivals = 0;
     for (unsigned i = 0; i < THREADS; i++) {
-        workers[i] = (struct worker){runtime, &arrivals, i};
+        workers[i] = (struct worker){runtime, i};
         if (pthread_create(&threads[i], NULL, body, &workers[i]) != 0)
             errx(2, "pthread_create");
     }

@@ -22,6 +22,7 @@ class P4_arch_timestamps(PerfTest):
             self.assertEqual(opened.returncode, 0, opened.stderr)
             self.assertEqual(jitdump_reader.read(Truth(opened.stdout).dump).header.flags, 1)
         else:
+            self.assertEqual(opened.returncode, 1, opened.stderr)
             error = Truth(opened.stdout).error
             print(f"the kernel tells no conversion; message: {error['message']}")
             self.assertEqual(error["error"], CLOCK_NO_CONVERSION)
