@@ -37,22 +37,9 @@ install_missing() {
     command -v objdump >/dev/null || packages="$packages binutils"
     command -v cmake >/dev/null || packages="$packages cmake"
     command -v make >/dev/null || command -v ninja >/dev/null || packages="$packages make"
-    if [ -z "$(find_perf)" ]; then
-        if grep -q '^ID=ubuntu' /etc/os-release; then
-            packages="$packages linux-tools-generic"
-        else
-            packages="$packages linux-perf"
-        fi
-    fi
-    [ -n "$packages" ] || return 0
-
-    say "Installing$packages"
-    as_root=
-    [ "$(id -u)" = 0 ] || as_root=sudo
-    $as_root apt-get update -qq
-    # shellcheck disable=SC2086 # a list of words
-    $as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -qq -y --no-install-recommends $packages >/dev/null
+    [ -n "$(find_perf)" ] || packages="$packages linux-perf|linux-tools-generic"
+    # shellcheck disable=SC2086 # several words are wanted
+    sh "$source/tests/install-packages.sh" $packages
 }
 
 build() {
@@ -105,7 +92,7 @@ directory=${1:-$(mktemp -d /tmp/jitdump-demo.XXXXXX)}
 mkdir -p "$directory"
 cd "$directory"
 directory=$PWD
-export PERF_PAGER=cat
+export PERF_PAGER=cat JITDUMPDIR="$directory"
 perf() {
     command "$perf_program" --buildid-dir "$directory/buildid" "$@"
 }
@@ -115,7 +102,7 @@ say "Building in $directory"
 build
 say "Recording: perf record -k mono -e cpu-clock:u --call-graph fp bf --jitdump hyperfactorial.bf"
 # cpu-clock exists everywhere, also in virtual machines without hardware counters.
-JITDUMPDIR=$directory perf record -k mono -e cpu-clock:u -F 1999 --call-graph fp -o perf.data \
+perf record -k mono -e cpu-clock:u -F 1999 --call-graph fp -o perf.data \
     build/examples/bf --jitdump "$program" >hyperfactorial.txt
 perf inject --jit -i perf.data -o perf.jit.data
 
@@ -135,4 +122,4 @@ perf script -i perf.data --ns -G -F tid,time,ip,sym,dso >before.txt
 perf script -i perf.jit.data --ns -G -F tid,time,ip,sym,dso,srcline >after.txt
 awk -f "$source/examples/share.awk" -v minimum=99 before.txt after.txt ||
     fail "that is less than 99 %: please report it, with $directory"
-say "Everything is in $directory"
+say "Everything is in $directory; to look around: perf report -i $directory/perf.jit.data"

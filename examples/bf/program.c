@@ -67,15 +67,11 @@ static void parse(struct program *program, const char *source, size_t size)
         case '-':
             op.kind = OP_ADD;
             op.amount = source[i] == '+' ? 1 : -1;
-            if (fold(ops, count, &op))
-                continue;
             break;
         case '>':
         case '<':
             op.kind = OP_MOVE;
             op.amount = source[i] == '>' ? 1 : -1;
-            if (fold(ops, count, &op))
-                continue;
             break;
         case '.':
             op.kind = OP_OUTPUT;
@@ -102,7 +98,8 @@ static void parse(struct program *program, const char *source, size_t size)
         default:
             continue;
         }
-        ops[count++] = op;
+        if (op.amount == 0 || !fold(ops, count, &op))
+            ops[count++] = op;
     }
     if (depth > 0) {
         const struct op *open = &ops[open_loops[depth - 1]];

@@ -105,15 +105,17 @@ class GoodFiles(unittest.TestCase):
                 self.assertEqual((dump.header.pid, dump.header.elf_mach), (PID, 62))
                 self.assertEqual([r.id for r in dump.records], [2, 4, 0, 0, 77, 1, 3])
                 debug_info, unwinding, load, empty, raw, move, _ = dump.records
-                self.assertEqual([(e.code_addr, e.line, e.discrim, e.name) for e in debug_info.entries],
-                                 [(0x1000, 1, 3, "a.c"), (0x1008, 2, 0, "b.c"), (0x1014, 2, 0, "b.c")])
+                self.assertEqual(
+                    [(e.code_addr, e.line, e.discrim, e.name) for e in debug_info.entries],
+                    [(0x1000, 1, 3, "a.c"), (0x1008, 2, 0, "b.c"), (0x1014, 2, 0, "b.c")])
                 self.assertEqual(unwinding.eh_frame, Writer(order).eh_frame())
                 self.assertEqual(unwinding.eh_frame_hdr, Writer(order).eh_frame_hdr())
                 self.assertEqual((load.pid, load.tid, load.code_addr, load.code_index, load.name),
                                  (PID, TID, 0x1000, 1, "f"))
                 self.assertEqual((load.code, empty.code), (b"\x90" * 20, b""))
                 self.assertEqual(raw.payload, b"payload")
-                self.assertEqual((move.old_code_addr, move.new_code_addr, move.code_size), (0x1000, 0x2000, 20))
+                self.assertEqual((move.old_code_addr, move.new_code_addr, move.code_size),
+                                 (0x1000, 0x2000, 20))
                 self.assertEqual(dump.functions[0].description, [debug_info, unwinding])
                 self.assertIs(dump.functions[0].described_by(jitdump_reader.UnwindingInfo), unwinding)
                 self.assertEqual(dump.functions[1].description, [])
@@ -148,8 +150,8 @@ class TornFiles(unittest.TestCase):
             self.assertEqual(dump.torn_bytes, size - whole)
             self.assertEqual(len(dump.unfinished), ends.index(whole) if ends.index(whole) < 3 else 0)
             if dump.torn_bytes or dump.unfinished:
-                with self.assertRaisesRegex(jitdump_reader.FormatError,
-                                            "not a whole record" if dump.torn_bytes else "without its LOAD"):
+                message = "not a whole record" if dump.torn_bytes else "without its LOAD"
+                with self.assertRaisesRegex(jitdump_reader.FormatError, message):
                     jitdump_reader.parse(data[:size], NAME)
             else:
                 jitdump_reader.parse(data[:size], NAME)
@@ -227,8 +229,8 @@ class BadFiles(unittest.TestCase):
     def test_code_index_twice(self) -> None:
         w = Writer()
         first = w.load(index=5)
-        self.refuse("code_index 5 is that of the LOAD at offset 40", first, w.load(index=5, addr=0x9000),
-                    offset=40 + len(first))
+        self.refuse("code_index 5 is that of the LOAD at offset 40", first,
+                    w.load(index=5, addr=0x9000), offset=40 + len(first))
 
     def test_move(self) -> None:
         w = Writer()
@@ -268,12 +270,14 @@ class BadFiles(unittest.TestCase):
                 ("nr_entry 0, but", 40, w.debug_info((), extra=b"x")),
                 ("entry 3 of 4: cut short", 132, w.debug_info(LINES, nr_entry=4)),
                 ("8 bytes left", 132, w.debug_info(LINES, extra=bytes(8))),
-                ("entry 0 of 3: file name: empty", 88, w.debug_info(((0x1000, 1, 3, b"\0"), second, closing))),
+                ("entry 0 of 3: file name: empty", 88,
+                 w.debug_info(((0x1000, 1, 3, b"\0"), second, closing))),
                 ("entry 2 of 3: file name: no terminating NUL", 128,
                  w.debug_info((first, second, (0x1014, 2, 0, b"b.c")))),
                 ("entry 1 of 3: the file name is the byte 0xff", 92,
                  w.debug_info((first, (0x1008, 2, 0, b"\xff\0"), closing))),
-                ("entry 1 of 3: line 0", 92, w.debug_info((first, (0x1008, 0, 0, b"b.c\0"), closing))),
+                ("entry 1 of 3: line 0", 92,
+                 w.debug_info((first, (0x1008, 0, 0, b"b.c\0"), closing))),
                 ("entry 1 of 3: address 0x1000 is not above 0x1000", 92,
                  w.debug_info((first, (0x1000, 2, 0, b"b.c\0"), closing))),
                 ("entry 2 of 3: address 0x1004 is not above 0x1008", 112,
@@ -309,8 +313,10 @@ class BadFiles(unittest.TestCase):
                 ("eh_frame_hdr of 11 bytes is cut short", w.unwinding(eh_frame_hdr=hdr()[:11])),
                 ("eh_frame_ptr -44 does not point", w.unwinding(eh_frame_hdr=hdr(pointer=-44))),
                 ("no place for 2 entries", w.unwinding(eh_frame_hdr=hdr(count=2))),
-                ("entry 0 is for offset 20, outside", w.unwinding(eh_frame_hdr=hdr(location=-(4 + 44)))),
-                ("entry 0 is for offset -1, outside", w.unwinding(eh_frame_hdr=hdr(location=-(25 + 44)))),
+                ("entry 0 is for offset 20, outside",
+                 w.unwinding(eh_frame_hdr=hdr(location=-(4 + 44)))),
+                ("entry 0 is for offset -1, outside",
+                 w.unwinding(eh_frame_hdr=hdr(location=-(25 + 44)))),
                 ("points to offset 0 of the eh_frame", w.unwinding(eh_frame_hdr=hdr(fde=-44))),
                 ("entry 1 is not above", w.unwinding(
                     eh_frame_hdr=hdr(count=2) + w.pack("ii", -(24 + 44), 20 - 44))),
@@ -431,7 +437,8 @@ class Command(unittest.TestCase):
         result = self.run_reader(good_file(Writer()), "dump")
         self.assertEqual(result.returncode, 0)
         for line in ("Header order='<'", "DebugInfo offset=40 id=2", "    DebugEntry ", "name='a.c'",
-                     "UnwindingInfo ", "code_addr=0x1000 code_size=20 code_index=1 name='f' code=20 bytes",
+                     "UnwindingInfo ",
+                     "code_addr=0x1000 code_size=20 code_index=1 name='f' code=20 bytes",
                      "Raw ", "new_code_addr=0x2000", "Close "):
             self.assertIn(line, result.stdout)
 

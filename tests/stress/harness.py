@@ -59,7 +59,8 @@ class Run:
     """One run of the program to its end, in a directory that lives as long as the `with`."""
 
     def __init__(self, *, exit_status: int = 0, **options: object) -> None:
-        self.what = " ".join(f"{name}={value}" for name, value in options.items() if value is not None)
+        self.what = " ".join(f"{name}={value}" for name, value in options.items()
+                             if value is not None)
         self._directory = tempfile.TemporaryDirectory(prefix="jitdump-stress-")
         self.directory = self._directory.name
         started = time.monotonic()

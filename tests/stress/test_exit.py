@@ -53,7 +53,8 @@ class Exit(unittest.TestCase):
     def test_flush_in_the_handler_of_a_fatal_signal(self) -> None:
         for mode in MODES:
             with self.subTest(mode=mode):
-                contents = self.all_there(mode=mode, end="segv", exit_status=-signal.SIGSEGV, **NEVER)
+                contents = self.all_there(mode=mode, end="segv", exit_status=-signal.SIGSEGV,
+                                          **NEVER)
                 self.assertEqual(contents.journal.signal_result, 0)
 
     def test_unlink_at_close(self) -> None:

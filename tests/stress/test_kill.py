@@ -23,28 +23,29 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from typing import Dict, List, Tuple
+from typing import Any, Dict, List, Tuple
 
 from harness import command, dump_path, journals, scaled, why_no_forks
 from jitdump_reader import FormatError
 from verify import Contents, Failure
 
 FILE_HEADER_SIZE = 40
-# For each thread: more than it gets done before the kill.
-OPERATIONS = 40000
+# More than a process gets done before the kill, and no more than can be verified quickly.
+OPERATIONS = 24000
 
 
 @dataclass
 class Scenario:
     name: str
     kills: int
-    options: Dict[str, object]
+    options: Dict[str, Any]
     code_sizes: Tuple[int, ...] = (300, 4000, 200000)
     # The kill comes up to so long after the first append.
-    latest_s: float = 0.01
+    latest_s: float = 0.006
 
 
 CHILDREN = {"children": 4, "fork_every": 50, "child_end": "pause"}
+TIME_TO_FORK = {"code_sizes": (300, 4000), "latest_s": 0.03}
 SCENARIOS = [
     Scenario("write-through, 1 thread", 100, {"mode": "write-through", "threads": 1}),
     Scenario("write-through, 1 thread, small blocks", 30,
@@ -58,11 +59,13 @@ SCENARIOS = [
     Scenario("buffered, 8 threads", 30, {"mode": "buffered", "threads": 8, "flush_every": 64}),
     Scenario("background, 8 threads", 30, {"mode": "background", "threads": 8, "flush_every": 64}),
     Scenario("write-through, 1 thread, 4 children", 20,
-             {"mode": "write-through", "threads": 1, **CHILDREN}, (300, 4000), 0.03),
+             {"mode": "write-through", "threads": 1, **CHILDREN}, **TIME_TO_FORK),
     Scenario("write-through, 4 threads, 4 children", 20,
-             {"mode": "write-through", "threads": 4, "flush_every": 16, **CHILDREN}, (300, 4000), 0.03),
+             {"mode": "write-through", "threads": 4, "flush_every": 16, **CHILDREN},
+             **TIME_TO_FORK),
     Scenario("background, 4 threads, 4 children", 20,
-             {"mode": "background", "threads": 4, "flush_every": 64, **CHILDREN}, (300, 4000), 0.03),
+             {"mode": "background", "threads": 4, "flush_every": 64, **CHILDREN},
+             **TIME_TO_FORK),
 ]
 
 
@@ -86,7 +89,7 @@ class Outcome:
             setattr(self, name, getattr(self, name) + value)
 
 
-def check_all(directory: str, options: Dict[str, object], outcome: Outcome) -> None:
+def check_all(directory: str, options: Dict[str, Any], outcome: Outcome) -> None:
     strict = options["mode"] == "write-through" and options["threads"] == 1
     for pid, journal in journals(directory).items():
         path = dump_path(directory, pid)
@@ -111,8 +114,9 @@ def kill_one(scenario: Scenario, seed: int) -> Outcome:
     outcome = Outcome(kills=1)
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="jitdump-kill-") as directory:
-        line = command(directory, operations=OPERATIONS, end="pause", seed=seed,
-                       code_size_max=chance.choice(scenario.code_sizes), **scenario.options)
+        line = command(directory, operations=OPERATIONS // scenario.options["threads"],
+                       code_size_max=chance.choice(scenario.code_sizes), seed=seed, end="pause",
+                       **scenario.options)
         with subprocess.Popen(line, stdout=subprocess.PIPE, start_new_session=True) as process:
             process.stdout.readline()
             time.sleep(chance.uniform(0, scenario.latest_s))
@@ -143,7 +147,7 @@ def main() -> int:
             if arguments.only not in scenario.name:
                 continue
             if no_forks and "children" in scenario.options:
-                print(f"{scenario.name}: skipped: {no_forks}")
+                print(f"{scenario.name} ... skipped {no_forks!r}")
                 continue
             sum_of = Outcome()
             started = time.monotonic()
@@ -155,7 +159,8 @@ def main() -> int:
             print(f"{scenario.name}: {sum_of.kills} kills, {sum_of.midway} of {sum_of.dumps} dumps"
                   f" midway, {sum_of.records} records, {sum_of.promised} appends promised,"
                   f" {sum_of.torn} torn tails, {sum_of.suffix_lost} suffixes lost,"
-                  f" {len(sum_of.failures)} failures, {time.monotonic() - started:.1f} s", flush=True)
+                  f" {len(sum_of.failures)} failures, {time.monotonic() - started:.1f} s",
+                  flush=True)
             total.add(sum_of)
     for failure in total.failures:
         print(failure, file=sys.stderr)

@@ -42,12 +42,14 @@ class Contents:
     def fail(self, message: str) -> None:
         raise Failure(f"{self.path}: {message}")
 
-    def _expect(self, record: jitdump_reader.Record, what: str, actual: object, planned: object) -> None:
+    def _expect(self, record: jitdump_reader.Record, what: str, actual: object,
+                planned: object) -> None:
         if actual != planned:
             self.fail(f"record at offset {record.offset}: {what} is {str(actual)[:200]},"
                       f" not {str(planned)[:200]}")
 
-    def _next_operation(self, record: jitdump_reader.Record, thread: int, kind: str) -> workload.Operation:
+    def _next_operation(self, record: jitdump_reader.Record, thread: int,
+                        kind: str) -> workload.Operation:
         if thread >= len(self.present):
             self.fail(f"record at offset {record.offset}: thread {thread} of {len(self.present)}")
         operation = workload.Operation(self.journal.seed, self.journal.code_size_max, thread,
@@ -63,7 +65,8 @@ class Contents:
         if thread is None:
             thread = int(load.name[1:].partition(".")[0])
             if thread in self._threads.values():
-                self.fail(f"record at offset {load.offset}: a second tid {load.tid} of thread {thread}")
+                self.fail(f"record at offset {load.offset}: a second tid {load.tid} of thread"
+                          f" {thread}")
             self._threads[load.tid] = thread
         operation = self._next_operation(load, thread, workload.LOAD)
         self._expect(load, "name", load.name, operation.name)
@@ -81,8 +84,8 @@ class Contents:
 
         debug_info = function.described_by(jitdump_reader.DebugInfo)
         entries = debug_info.entries[:-1] if debug_info else []
-        self._expect(load, "line table", [(e.code_addr, e.line, e.discrim, e.name) for e in entries],
-                     operation.lines())
+        self._expect(load, "line table",
+                     [(e.code_addr, e.line, e.discrim, e.name) for e in entries], operation.lines())
         unwinding = function.described_by(jitdump_reader.UnwindingInfo)
         self._expect(load, "unwinding data",
                      (unwinding.eh_frame, unwinding.eh_frame_hdr) if unwinding else None,

@@ -99,7 +99,8 @@ class Operation:
             return None
         nops = 4 * (self.hash >> 30 & 15)
         frame_addr = (self.size + 7) // 8 * 8
-        frame = CIE + struct.pack("=IIiI", 20 + nops, 28, -(frame_addr + 32), self.size) + bytes(8 + nops)
+        frame = (CIE + struct.pack("=IIiI", 20 + nops, 28, -(frame_addr + 32), self.size)
+                 + bytes(8 + nops))
         hdr = struct.pack("=BBBBiIii", 1, 0x1B, 0x03, 0x3B, -(len(frame) + 4), 1,
                           -(frame_addr + len(frame)), 24 - len(frame))
         return frame, hdr
