@@ -396,6 +396,7 @@ enum jitdump_x86_64_register {
 enum jitdump_aarch64_register {
     JITDUMP_AARCH64_X0 = 0, /* x1 to x28 are 1 to 28 */
     JITDUMP_AARCH64_X19 = 19,
+    JITDUMP_AARCH64_X20 = 20,
     JITDUMP_AARCH64_X29 = 29, /* the frame pointer */
     JITDUMP_AARCH64_X30 = 30, /* the return address */
     JITDUMP_AARCH64_SP = 31,
