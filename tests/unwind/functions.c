@@ -18,6 +18,14 @@ TEMPLATE(leaf);
 enum { MEMORY_SIZE = 1 << 16 };
 struct function functions[FUNCTION_COUNT];
 
+void check(int error)
+{
+    if (error != 0) {
+        fprintf(stderr, "%s\n", jitdump_strerror(error));
+        exit(1);
+    }
+}
+
 static struct function function(const char *name, const unsigned char *start,
                                 const unsigned char *end, const unsigned char *returns,
                                 const struct jitdump_unwind_step *steps,
@@ -35,9 +43,10 @@ static struct function function(const char *name, const unsigned char *start,
                    .step_count = (uint64_t)(steps_end - steps)}};
 }
 
-void functions_place(uint64_t gap)
+void functions_place(const struct jitdump *dump)
 {
-#define FUNCTION(name) function(#name, name, name##_end, name##_return, name##_steps, name##_steps_end)
+#define FUNCTION(name)                                                                             \
+    function(#name, name, name##_end, name##_return, name##_steps, name##_steps_end)
     const struct function templates[FUNCTION_COUNT] = {
         FUNCTION(keeper), FUNCTION(standard), FUNCTION(saving), FUNCTION(pushing), FUNCTION(leaf)};
 #undef FUNCTION
@@ -52,7 +61,10 @@ void functions_place(uint64_t gap)
         functions[i] = templates[i];
         functions[i].code_addr = (uint64_t)(uintptr_t)to;
         memcpy(to, functions[i].code_bytes, (size_t)functions[i].code_size);
-        to += (functions[i].code_size + gap + 15) / 16 * 16;
+        const struct jitdump_code code = function_code(&functions[i]);
+        uint64_t gap;
+        check(jitdump_unwind_size(dump, &code, &gap));
+        to += (code.code_size + gap + 15) / 16 * 16;
     }
     __builtin___clear_cache((char *)memory, (char *)memory + MEMORY_SIZE);
 }
@@ -92,13 +104,16 @@ size_t chain_parse(int argc, char **argv, const struct function *chain[CHAIN_MAX
     return length;
 }
 
-__attribute__((noinline)) void call_chain(const struct function *const *chain, size_t length)
+void chain_link(const struct function *const *chain, size_t length, struct link links[CHAIN_MAX])
 {
-    static struct link links[CHAIN_MAX]; /* `exit` lasts */
     for (size_t i = 0; i < length; i++)
-        links[i].code_addr = (uintptr_t)chain[i]->code_addr;
+        links[i] = (struct link){.code_addr = (uintptr_t)chain[i]->code_addr};
+}
+
+__attribute__((noinline)) void call_chain(struct link *links)
+{
     void (*first)(struct link *);
-    memcpy(&first, &links[0].code_addr, sizeof(first));
+    memcpy(&first, &links->code_addr, sizeof(first));
     first(links);
     /* Not a tail call: call_chain() must be in the call chain. */
     __asm__ volatile("" : : : "memory");

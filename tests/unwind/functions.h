@@ -30,16 +30,20 @@ extern struct function functions[FUNCTION_COUNT];
  * the length. Ends the process if there is no such function. */
 size_t chain_parse(int argc, char **argv, const struct function *chain[CHAIN_MAX]);
 
-/* Copies all functions to executable memory, with `gap` bytes behind each. */
-void functions_place(uint64_t gap);
+/* Copies all functions to executable memory, with the room that perf needs behind each; with a
+ * NULL dump none. */
+void functions_place(const struct jitdump *dump);
 
-/* For jitdump_load(). */
 struct jitdump_code function_code(const struct function *function);
+
+/* Ends the process with a line on standard error, if there is an error of the library's. */
+void check(int error);
 
 /* The function whose copy holds the address, or NULL. */
 struct function *function_at(uint64_t addr);
 
-/* Calls the chain. */
-void call_chain(const struct function *const *chain, size_t length);
+/* `links` is the argument for call_chain(), which calls the chain. */
+void chain_link(const struct function *const *chain, size_t length, struct link links[CHAIN_MAX]);
+void call_chain(struct link *links);
 
 #endif

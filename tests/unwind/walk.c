@@ -29,6 +29,7 @@ int main(int argc, char **argv);
 enum { CODE_SIZE_MAX = 512, EH_FRAME_SIZE_MAX = 512 };
 static const struct function *chain[CHAIN_MAX];
 static size_t chain_length;
+static struct link links[CHAIN_MAX];
 static unsigned long walks, failures;
 static bool visited[FUNCTION_COUNT][CODE_SIZE_MAX];
 
@@ -160,8 +161,8 @@ static void step_through_chain(void)
 {
     stepping = 1;
     __asm__ volatile("int3" : : : "memory");
-    call_chain(chain, chain_length);
-    call_chain(chain, chain_length); /* by the other exits */
+    call_chain(links);
+    call_chain(links); /* by the other exits */
     stepping = 0;
 }
 #else
@@ -189,8 +190,8 @@ static void step_through_chain(void)
             const uintptr_t addr = (uintptr_t)(chain[i]->code_addr + offset);
             memcpy(&original, (const void *)addr, sizeof(original));
             write_instruction(addr, breakpoint);
-            call_chain(chain, chain_length);
-            call_chain(chain, chain_length); /* by the other exits */
+            call_chain(links);
+            call_chain(links); /* by the other exits */
             write_instruction(addr, original);
         }
     }
@@ -209,18 +210,10 @@ static bool all_visited(const struct function *function)
     return all;
 }
 
-static void check(int error)
-{
-    if (error != 0) {
-        printf("%s\n", jitdump_strerror(error));
-        exit(1);
-    }
-}
-
 int main(int argc, char **argv)
 {
     static uint64_t eh_frames[FUNCTION_COUNT][EH_FRAME_SIZE_MAX / sizeof(uint64_t)];
-    functions_place(0);
+    functions_place(NULL);
     for (size_t i = 0; i < FUNCTION_COUNT; i++) {
         const struct jitdump_code code = function_code(&functions[i]);
         uint64_t size;
@@ -230,6 +223,7 @@ int main(int argc, char **argv)
                (unsigned long)code.code_size, (unsigned long)size);
     }
     chain_length = chain_parse(argc, argv, chain);
+    chain_link(chain, chain_length, links);
 
     const struct sigaction action = {.sa_sigaction = at_trap, .sa_flags = SA_SIGINFO};
     sigaction(SIGTRAP, &action, NULL);

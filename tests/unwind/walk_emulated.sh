@@ -12,6 +12,10 @@ for program in "$compiler" "$emulator"; do
         exit 77
     fi
 done
+if ! echo '#include <stdio.h>' | "$compiler" -E -x c - >/dev/null 2>&1; then
+    echo "skipped: $compiler has no C library"
+    exit 77
+fi
 
 here=$(dirname "$0")
 folder=$(mktemp -d)
