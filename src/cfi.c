@@ -1,7 +1,5 @@
 #include "cfi.h"
 
-#include "record.h"
-
 #include <elf.h>
 
 enum {
@@ -83,23 +81,6 @@ static bool is_register(const struct cfi_machine *machine, uint32_t reg)
 }
 
 /* Bytes */
-
-void cfi_emit(struct cfi_encoder *e, const void *bytes, size_t size)
-{
-    if (e->to != NULL)
-        put(e->to + e->size, bytes, size);
-    e->size += size;
-}
-
-void cfi_emit_u8(struct cfi_encoder *e, uint64_t value)
-{
-    cfi_emit(e, &(uint8_t){(uint8_t)value}, 1);
-}
-
-void cfi_emit_u32(struct cfi_encoder *e, uint64_t value)
-{
-    cfi_emit(e, &(uint32_t){(uint32_t)value}, 4);
-}
 
 static void emit_uleb128(struct cfi_encoder *e, uint64_t value)
 {

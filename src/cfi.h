@@ -7,7 +7,7 @@
 #ifndef JITDUMP_CFI_H
 #define JITDUMP_CFI_H
 
-#include "jitdump.h"
+#include "record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,9 +63,23 @@ struct cfi_encoder {
     uint64_t fde; /* where it starts */
 };
 
-void cfi_emit(struct cfi_encoder *e, const void *bytes, size_t size);
-void cfi_emit_u8(struct cfi_encoder *e, uint64_t value);
-void cfi_emit_u32(struct cfi_encoder *e, uint64_t value);
+/* Inline, for the sizes are constants. */
+static inline void cfi_emit(struct cfi_encoder *e, const void *bytes, size_t size)
+{
+    if (e->to != NULL)
+        put(e->to + e->size, bytes, size);
+    e->size += size;
+}
+
+static inline void cfi_emit_u8(struct cfi_encoder *e, uint64_t value)
+{
+    cfi_emit(e, &(uint8_t){(uint8_t)value}, 1);
+}
+
+static inline void cfi_emit_u32(struct cfi_encoder *e, uint64_t value)
+{
+    cfi_emit(e, &(uint32_t){(uint32_t)value}, 4);
+}
 
 /* What holds at every function's entry. */
 void cfi_encode_entry(struct cfi_encoder *e);

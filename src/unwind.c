@@ -8,7 +8,6 @@
 #include "cfi.h"
 #include "dump.h"
 #include "elf_mach.h"
-#include "record.h"
 
 #include <assert.h>
 
