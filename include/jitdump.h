@@ -518,10 +518,10 @@ JITDUMP_API int jitdump_unwind_size(const struct jitdump *dump, const struct jit
 
 /*
  * The bytes of an .eh_frame section from code->unwind, code_addr and code_size alone, with a
- * terminator, to give to __register_frame() or to a debugger: so that exceptions and
- * backtraces in this process pass through the code too. FDE addresses are absolute: the bytes
+ * terminator, to give to __register_frame(), or in an ELF file to a debugger: so that
+ * exceptions and backtraces pass through the code too. FDE addresses are absolute: the bytes
  * may lie anywhere, at an address divisible by 4, and must be made anew when the code moves.
- * (Copies for `jit-<pid>.dump` are made by jitdump_load(), which does not need this.)
+ * jitdump_load() makes its own and does not need this.
  *
  * `elf_mach` as in the options; 0: that of the library's own build. `eh_frame` receives the
  * bytes, if there are at most `capacity`; *eh_frame_size says how many there are, also with

@@ -1,34 +1,21 @@
 """perf's call chains through described functions, sampled wherever their instructions are."""
 
-import os
-import pathlib
-import shutil
-import tempfile
 import unittest
 from typing import List, Tuple
 
 import perf
-from perf import Sample, Session
+from case import SAMPLES_MIN, PerfTest
+from perf import Sample
 
-SAMPLES_MIN = 150  # in generated code; fewer prove little
 COMPLETE_MIN = 0.99
 CPU_MS = 1000
 C_CALLERS = ["call_chain", "main"]  # below the chain
 
 
-class ChainsTest(unittest.TestCase):
-    def setUp(self) -> None:
-        reason = perf.why_unusable()
-        if reason and os.environ.get("JITDUMP_TESTS_REQUIRE_PERF") == "1":
-            self.fail(reason)
-        if reason:
-            self.skipTest(reason)
-
+class ChainsTest(PerfTest):
     def record(self, functions: List[str], gap: str = "gap") -> List[Tuple[str, Sample]]:
         """The samples in generated code, each with the function that it is in."""
-        directory = tempfile.mkdtemp(prefix="jitdump-")
-        self.addCleanup(shutil.rmtree, directory)
-        session = Session(pathlib.Path(directory).resolve())
+        session = self.session()
         truth = session.record(gap, CPU_MS, *functions, call_graph=True)
         session.inject()
         places = [(truth.at(sample.pid, sample.ip, sample.time), sample)
@@ -76,17 +63,15 @@ class AllInOneChain(ChainsTest):
         self.check_chain("keeper", "standard", "saving", "pushing")
 
 
-class Gap(ChainsTest):
-    """Without room behind the code, the next function's arrival cuts this one's unwinding off.
-    Not a failure if some perf no longer does so."""
+class P15_NoGap(ChainsTest):
+    """Without room behind the code, the next function's arrival cuts this one's unwinding off."""
 
     def test(self) -> None:
         functions = ["saving", "pushing"]
         samples = self.record(functions, "no-gap")
         complete = self.count_complete(samples, functions)
-        state = "still so" if complete < 0.9 * len(samples) else "NO LONGER SO"
-        print(f"fact: P15 {state} in {perf.version()}: without a gap "
-              f"{complete} of {len(samples)} chains complete")
+        self.show_fact(complete < 0.9 * len(samples),
+                       f"without a gap {complete} of {len(samples)} chains complete")
 
 
 if __name__ == "__main__":
