@@ -327,19 +327,20 @@ struct jitdump_line {
  * instruction that has made it so. What the compiler for C writes as .cfi_* directives can be
  * copied number by number.
  *
- * Two states of a function, as at entry and with the frame pointer set, have ops of their own,
- * with which a function with frame pointer is described alike on all machines:
+ * The three states of a function with frame pointer have ops of their own (FRAME_*), alike on
+ * all machines. This is the standard frame, with the state behind each instruction:
  *
- *              x86-64                aarch64                         riscv64
- *                                                                    addi sp, sp, -16
- *   ALLOCATED  push rbp              stp x29, x30, [sp, #-16]!       ^
- *                                                                    sd ra, 8(sp); sd s0, 0(sp)
- *   SET        mov rbp, rsp          mov x29, sp                     addi s0, sp, 16
- *              ...                   ...                             ...
- *                                                                    ld ra, 8(sp)
- *   ALLOCATED                                                        ld s0, 0(sp)
- *   NONE       leave, or pop rbp     ldp x29, x30, [sp], #16         addi sp, sp, 16
- *              ret                   ret                             ret
+ *               x86-64              aarch64                     riscv64
+ *
+ *   ALLOCATED   push rbp            stp x29, x30, [sp, #-16]!   addi sp, sp, -16
+ *                                                               sd ra, 8(sp)
+ *                                                               sd s0, 0(sp)
+ *   SET         mov rbp, rsp        mov x29, sp                 addi s0, sp, 16
+ *               ...                 ...                         ...
+ *                                                               ld ra, 8(sp)
+ *   ALLOCATED                                                   ld s0, 0(sp)
+ *   NONE        leave, or pop rbp   ldp x29, x30, [sp], #16     addi sp, sp, 16
+ *               ret                 ret                         ret
  */
 enum jitdump_unwind_op {
     /* CFA = reg + offset, offset from 0 to 2^31 - 1. */
@@ -511,7 +512,7 @@ JITDUMP_API int jitdump_load(struct jitdump *dump, const struct jitdump_code *co
  * memory is allocated. 0 without unwinding data, and for a NULL handle: a runtime that is not
  * being profiled wastes no memory. It knows no sticky errors.
  *
- * Errors: ARGUMENT, STRUCT_SIZE, UNWIND_*, and then *size is 0.
+ * Errors: ARGUMENT, STRUCT_SIZE, CODE_SIZE, UNWIND_*, and then *size is 0.
  */
 JITDUMP_API int jitdump_unwind_size(const struct jitdump *dump, const struct jitdump_code *code,
                                     uint64_t *size);
