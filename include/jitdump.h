@@ -54,8 +54,9 @@ struct jitdump;
 
 /*
  * Errors. The values are fixed for ever; new ones are added at the end.
- * "Sticky" errors put the dump out of use: everything but jitdump_close() and
- * jitdump_path() returns them from then on, at once and without a system call.
+ * "Sticky" errors put the dump out of use: everything but jitdump_close(),
+ * jitdump_path() and jitdump_unwind_size() returns them from then on, at once and without
+ * a system call.
  */
 enum jitdump_error {
     /* An argument that must not be NULL is NULL. */
@@ -138,14 +139,40 @@ enum jitdump_error {
     /* Of eh_frame and eh_frame_hdr one is given without the other, or without its
      * size. */
     JITDUMP_ERROR_UNWIND_EMPTY = -32,
-    /* eh_frame and eh_frame_hdr together are over JITDUMP_CODE_SIZE_MAX. */
+    /* eh_frame and eh_frame_hdr together are over JITDUMP_CODE_SIZE_MAX; made from a
+     * description, they and the code together. */
     JITDUMP_ERROR_UNWIND_SIZE = -33,
     /* eh_frame_hdr is larger than eh_frame, which is never so: each FDE takes 8 bytes
      * of the header's table and at least 16 of the frame's. Are the two swapped? */
     JITDUMP_ERROR_UNWIND_HEADER_SIZE = -34,
 
     /* Background mode: its thread could not be started. */
-    JITDUMP_ERROR_THREAD = -35
+    JITDUMP_ERROR_THREAD = -35,
+
+    /* Both eh_frame bytes and a description (`unwind`) are given. */
+    JITDUMP_ERROR_UNWIND_TWICE = -36,
+    /* Frames can't be described for this elf_mach: only for x86-64, aarch64, riscv64. */
+    JITDUMP_ERROR_UNWIND_MACHINE = -37,
+    /* `frame` has an unknown value, or the code is shorter than the instructions of the
+     * standard frame. */
+    JITDUMP_ERROR_UNWIND_FRAME = -38,
+    /* step_count is not 0, but steps is NULL. */
+    JITDUMP_ERROR_UNWIND_STEPS_MISSING = -39,
+    /* The steps' code offsets descend. */
+    JITDUMP_ERROR_UNWIND_STEP_ORDER = -40,
+    /* A step is past the end of the code; with JITDUMP_FRAME_POINTER, before the end of the
+     * prologue or past the beginning of the epilogue. */
+    JITDUMP_ERROR_UNWIND_STEP_RANGE = -41,
+    /* A step has an unknown op. */
+    JITDUMP_ERROR_UNWIND_STEP_OP = -42,
+    /* A step's register is none of the machine's, or none that the op can take. */
+    JITDUMP_ERROR_UNWIND_STEP_REGISTER = -43,
+    /* A step's offset can't be encoded, or has the wrong sign: see enum jitdump_unwind_op. */
+    JITDUMP_ERROR_UNWIND_STEP_OFFSET = -44,
+    /* A JITDUMP_UNWIND_RESTORE_STATE without a state remembered. */
+    JITDUMP_ERROR_UNWIND_STEP_STATE = -45,
+    /* jitdump_unwind_eh_frame(): the bytes do not fit into `capacity`. */
+    JITDUMP_ERROR_UNWIND_CAPACITY = -46
 };
 
 /* Where the records' timestamps come from. */
@@ -289,6 +316,122 @@ struct jitdump_line {
     const char *file;
 };
 
+/*
+ * What a function's frame looks like at each instruction: from this the library builds the
+ * unwinding data, for x86-64, aarch64 and riscv64 (options.elf_mach).
+ *
+ * The words are DWARF's. The canonical frame address (CFA) is the value that the stack pointer
+ * had before the call: on x86-64 the return address lies at CFA - 8. At the function's first
+ * instruction the CFA is rsp + 8, or sp + 0 on aarch64 and riscv64, and all registers are the
+ * caller's. Each step says what holds from its code offset on, so it stands *behind* the
+ * instruction that has made it so. What the compiler for C writes as .cfi_* directives can be
+ * copied number by number.
+ *
+ * The three states of a function with frame pointer have ops of their own (FRAME_*), alike on
+ * all machines. This is the standard frame, with the state behind each instruction:
+ *
+ *               x86-64              aarch64                     riscv64
+ *
+ *   ALLOCATED   push rbp            stp x29, x30, [sp, #-16]!   addi sp, sp, -16
+ *                                                               sd ra, 8(sp)
+ *                                                               sd s0, 0(sp)
+ *   SET         mov rbp, rsp        mov x29, sp                 addi s0, sp, 16
+ *               ...                 ...                         ...
+ *                                                               ld ra, 8(sp)
+ *   ALLOCATED                                                   ld s0, 0(sp)
+ *   NONE        leave, or pop rbp   ldp x29, x30, [sp], #16     addi sp, sp, 16
+ *               ret                 ret                         ret
+ */
+enum jitdump_unwind_op {
+    /* CFA = reg + offset, offset from 0 to 2^31 - 1. */
+    JITDUMP_UNWIND_DEF_CFA = 1,
+    /* The caller's `reg` lies at CFA + offset, where offset is negative, a multiple of 8, and
+     * not below -2^31. */
+    JITDUMP_UNWIND_OFFSET = 2,
+    /* The caller's `reg` is where it was at entry again: in itself. */
+    JITDUMP_UNWIND_RESTORE = 3,
+    /* Keep what holds here, for the next RESTORE_STATE; may be nested. Before an epilogue in
+     * the middle of a function, say. */
+    JITDUMP_UNWIND_REMEMBER_STATE = 4,
+    /* What was remembered last holds again. Behind that epilogue's return. */
+    JITDUMP_UNWIND_RESTORE_STATE = 5,
+
+    /* As at entry: nothing but the return address (x86-64) is on the stack, and all registers
+     * are the caller's. */
+    JITDUMP_UNWIND_FRAME_NONE = 6,
+    /* The stack pointer stands at the two words for the caller's frame pointer and the return
+     * address, at CFA - 16; both registers still (or again) hold the caller's values. */
+    JITDUMP_UNWIND_FRAME_ALLOCATED = 7,
+    /* The two words are stored, and the frame pointer points to them: rbp and x29 to CFA - 16,
+     * s0 to the CFA. */
+    JITDUMP_UNWIND_FRAME_SET = 8
+};
+
+struct jitdump_unwind_step {
+    /* From the code's start; not below the step before, up to code_size. */
+    uint64_t code_offset;
+    /* enum jitdump_unwind_op. */
+    uint32_t op;
+    /* By DWARF number, as below. reg and offset are looked at where the op names them. */
+    uint32_t reg;
+    int64_t offset;
+};
+
+/* DWARF numbers of the registers that a description may name. */
+enum jitdump_x86_64_register {
+    JITDUMP_X86_64_RAX = 0,
+    JITDUMP_X86_64_RDX = 1,
+    JITDUMP_X86_64_RCX = 2,
+    JITDUMP_X86_64_RBX = 3,
+    JITDUMP_X86_64_RSI = 4,
+    JITDUMP_X86_64_RDI = 5,
+    JITDUMP_X86_64_RBP = 6,
+    JITDUMP_X86_64_RSP = 7,
+    JITDUMP_X86_64_R8 = 8, /* r9 to r15 are 9 to 15 */
+    JITDUMP_X86_64_R12 = 12,
+    JITDUMP_X86_64_R13 = 13,
+    JITDUMP_X86_64_R14 = 14,
+    JITDUMP_X86_64_R15 = 15,
+    JITDUMP_X86_64_RA = 16 /* the return address; not for DEF_CFA */
+};
+enum jitdump_aarch64_register {
+    JITDUMP_AARCH64_X0 = 0, /* x1 to x28 are 1 to 28 */
+    JITDUMP_AARCH64_X19 = 19,
+    JITDUMP_AARCH64_X20 = 20,
+    JITDUMP_AARCH64_X29 = 29, /* the frame pointer */
+    JITDUMP_AARCH64_X30 = 30, /* the return address */
+    JITDUMP_AARCH64_SP = 31,
+    JITDUMP_AARCH64_V0 = 64, /* v1 to v31 are 65 to 95; not for DEF_CFA */
+    JITDUMP_AARCH64_V8 = 72
+};
+enum jitdump_riscv64_register {
+    JITDUMP_RISCV64_RA = 1, /* the return address */
+    JITDUMP_RISCV64_SP = 2,
+    JITDUMP_RISCV64_S0 = 8, /* the frame pointer */
+    JITDUMP_RISCV64_S1 = 9,
+    JITDUMP_RISCV64_S2 = 18, /* s3 to s11 are 19 to 27 */
+    JITDUMP_RISCV64_F0 = 32, /* f1 to f31 are 33 to 63; not for DEF_CFA */
+    JITDUMP_RISCV64_FS0 = 40
+};
+
+enum jitdump_unwind_frame {
+    /* The steps say all. No steps: a function that leaves the stack pointer alone. */
+    JITDUMP_FRAME_STEPS = 0,
+    /* The code begins with the prologue of the table above and ends with its epilogue (of
+     * uncompressed instructions, and a `ret` of 1 byte on x86-64): their steps are added by
+     * the library, to steps for what lies between. So a function with one exit needs none. */
+    JITDUMP_FRAME_POINTER = 1
+};
+
+struct jitdump_unwind {
+    /* sizeof(struct jitdump_unwind). */
+    uint32_t struct_size;
+    /* enum jitdump_unwind_frame. */
+    uint32_t frame;
+    const struct jitdump_unwind_step *steps;
+    uint64_t step_count;
+};
+
 /* All about one piece of generated code. */
 struct jitdump_code {
     /* sizeof(struct jitdump_code). */
@@ -311,20 +454,23 @@ struct jitdump_code {
      * has no line. */
     const struct jitdump_line *lines;
     uint64_t line_count;
-    /* Unwinding data: the bytes of an .eh_frame section and of the .eh_frame_hdr that
-     * indexes it, as they are to lie in the ELF file that perf makes: code at offset
-     * 0, eh_frame at code_size rounded up to 8, eh_frame_hdr right behind it. FDE
-     * addresses pc-relative sdata4; header with eh_frame_ptr pcrel sdata4, count
-     * udata4, table datarel sdata4. (perf's order, which is the reverse of section IX
-     * of the specification.) All zero: none.
-     *
-     * perf then takes the function for code_size, rounded up to 8, plus both sizes
-     * long: leave that many bytes free behind the code before the next function, or
-     * the next function's arrival breaks the unwinding of this one. */
+    /* Unwinding data of the caller's own making, where `unwind` below can't say it: the
+     * bytes of an .eh_frame section and of the .eh_frame_hdr that indexes it, as they
+     * are to lie in the ELF file that perf makes: code at offset 0, eh_frame at
+     * code_size rounded up to 8, eh_frame_hdr right behind it. FDE addresses
+     * pc-relative sdata4; header with eh_frame_ptr pcrel sdata4, count udata4, table
+     * datarel sdata4. (perf's order, which is the reverse of section IX of the
+     * specification.) All zero: none. */
     const void *eh_frame;
     uint64_t eh_frame_size;
     const void *eh_frame_hdr;
     uint64_t eh_frame_hdr_size;
+    /* The description from which the library makes the unwinding data. NULL: none.
+     *
+     * With unwinding data of either kind, perf takes the function for longer than its
+     * code: leave as many bytes free behind it as jitdump_unwind_size() says, or the
+     * next function's arrival breaks the unwinding of this one. */
+    const struct jitdump_unwind *unwind;
 };
 
 /*
@@ -352,6 +498,43 @@ struct jitdump_code {
  */
 JITDUMP_API int jitdump_load(struct jitdump *dump, const struct jitdump_code *code,
                              uint64_t *code_index);
+
+/*
+ * How many bytes to leave free behind the function's code for the unwinding data that perf
+ * puts there: up to 7 that round code_size up to 8, and the data's size. Nothing is written
+ * there in this process; the bytes may hold constants, or anything that is not executed.
+ *
+ *     code_addr           code_addr + code_size                      the next function
+ *     | code              | to 8 | eh_frame          | eh_frame_hdr  |
+ *                         |<---------------- *size ----------------->|
+ *
+ * Of `code`, only code_size and the unwinding data are looked at: it can be called before the
+ * memory is allocated. 0 without unwinding data, and for a NULL handle: a runtime that is not
+ * being profiled wastes no memory. It knows no sticky errors.
+ *
+ * Errors: ARGUMENT, STRUCT_SIZE, CODE_SIZE, UNWIND_*, and then *size is 0.
+ */
+JITDUMP_API int jitdump_unwind_size(const struct jitdump *dump, const struct jitdump_code *code,
+                                    uint64_t *size);
+
+/*
+ * The bytes of an .eh_frame section from code->unwind, code_addr and code_size alone, with a
+ * terminator, to give to __register_frame(), or in an ELF file to a debugger: so that
+ * exceptions and backtraces pass through the code too. FDE addresses are absolute: the bytes
+ * may lie anywhere, at an address divisible by 4, and must be made anew when the code moves.
+ * jitdump_load() makes its own and does not need this.
+ *
+ * `elf_mach` as in the options; 0: that of the library's own build. `eh_frame` receives the
+ * bytes, if there are at most `capacity`; *eh_frame_size says how many there are, also with
+ * the error CAPACITY, so that a first call with NULL and 0 learns it. It is 0 after other
+ * errors.
+ *
+ * Errors: ARGUMENT (code, code->unwind or eh_frame_size is NULL), STRUCT_SIZE, CODE_SIZE,
+ * CODE_ADDR, UNWIND_*.
+ */
+JITDUMP_API int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_code *code,
+                                        void *eh_frame, uint64_t capacity,
+                                        uint64_t *eh_frame_size);
 
 /*
  * Says that a function's code was moved: appends a JIT_CODE_MOVE. Call it after the

@@ -45,7 +45,7 @@ static void encode_head(const struct jitdump *dump, const struct group *group,
                         const struct append_reservation *reservation, unsigned char *to)
 {
     const struct record_stamp stamp = {reservation->timestamp, reservation->index, dump->pid,
-                                       process_thread_id()};
+                                       process_thread_id(), dump->elf_mach};
     const unsigned char *end = group->encode(to, &stamp, group->input);
     assert(end == to + group->head_size);
     (void)end;
@@ -154,7 +154,7 @@ int jitdump_load(struct jitdump *dump, const struct jitdump_code *code, uint64_t
         if (error == 0 && code->reserved != 0)
             error = JITDUMP_ERROR_OPTION;
         if (error == 0)
-            error = record_code_check(code, &group.head_size);
+            error = record_code_check(code, dump->elf_mach, &group.head_size);
         if (error == 0) {
             group.tail = code->code_bytes != NULL ? code->code_bytes
                                                   : (const void *)(uintptr_t)code->code_addr;

@@ -86,11 +86,39 @@ const char *jitdump_strerror(int error)
     case JITDUMP_ERROR_UNWIND_EMPTY:
         return "of eh_frame, eh_frame_hdr and their sizes one is missing: give all four or none";
     case JITDUMP_ERROR_UNWIND_SIZE:
-        return "eh_frame and eh_frame_hdr are over 2 GiB - 1 together";
+        return "eh_frame and eh_frame_hdr are over 2 GiB - 1 together, or with the code if they "
+               "are made from a description";
     case JITDUMP_ERROR_UNWIND_HEADER_SIZE:
         return "eh_frame_hdr is larger than eh_frame: they seem to be swapped";
     case JITDUMP_ERROR_THREAD:
         return "the flusher thread could not be started: use another flush mode";
+    case JITDUMP_ERROR_UNWIND_TWICE:
+        return "both eh_frame bytes and an unwind description are given: give one";
+    case JITDUMP_ERROR_UNWIND_MACHINE:
+        return "frames can't be described for this elf_mach, only for x86-64, aarch64 and riscv64: "
+               "give eh_frame and eh_frame_hdr";
+    case JITDUMP_ERROR_UNWIND_FRAME:
+        return "unwind->frame is unknown, or the code is shorter than the standard frame's "
+               "instructions: use JITDUMP_FRAME_STEPS";
+    case JITDUMP_ERROR_UNWIND_STEPS_MISSING:
+        return "unwind->step_count is not 0, but steps is NULL";
+    case JITDUMP_ERROR_UNWIND_STEP_ORDER:
+        return "an unwinding step is at a lower code offset than the one before: sort them";
+    case JITDUMP_ERROR_UNWIND_STEP_RANGE:
+        return "an unwinding step is past the end of the code, or inside of the prologue or "
+               "epilogue that JITDUMP_FRAME_POINTER describes: offsets count from code_addr";
+    case JITDUMP_ERROR_UNWIND_STEP_OP:
+        return "an unwinding step has an unknown op: see enum jitdump_unwind_op";
+    case JITDUMP_ERROR_UNWIND_STEP_REGISTER:
+        return "an unwinding step names a register that the machine or the op does not have: "
+               "registers go by DWARF number, see the enums in jitdump.h";
+    case JITDUMP_ERROR_UNWIND_STEP_OFFSET:
+        return "an unwinding step's offset can't be encoded: from 0 to 2^31 - 1 for the CFA, "
+               "negative and a multiple of 8 for a saved register";
+    case JITDUMP_ERROR_UNWIND_STEP_STATE:
+        return "an unwinding step restores a state, but none is remembered";
+    case JITDUMP_ERROR_UNWIND_CAPACITY:
+        return "the eh_frame bytes do not fit: give as many as eh_frame_size says";
     default:
         return "an error unknown to this version of the library";
     }

@@ -3,9 +3,9 @@
  */
 #define _GNU_SOURCE
 #include "dump.h"
+#include "elf_mach.h"
 #include "futex.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -30,26 +30,6 @@
 /* How long the exit of the process waits for an append that makes no progress: its thread
  * may be the one that is exiting, from a signal handler. */
 #define EXIT_TIMEOUT_NS UINT64_C(1000000000)
-
-#if defined(__x86_64__)
-#define BUILD_ELF_MACH EM_X86_64
-#elif defined(__i386__)
-#define BUILD_ELF_MACH EM_386
-#elif defined(__aarch64__)
-#define BUILD_ELF_MACH EM_AARCH64
-#elif defined(__arm__)
-#define BUILD_ELF_MACH EM_ARM
-#elif defined(__riscv)
-#define BUILD_ELF_MACH EM_RISCV
-#elif defined(__s390x__)
-#define BUILD_ELF_MACH EM_S390
-#elif defined(__powerpc64__)
-#define BUILD_ELF_MACH EM_PPC64
-#elif defined(__loongarch__)
-#define BUILD_ELF_MACH 258
-#else
-#define BUILD_ELF_MACH EM_NONE /* elf_mach must be given */
-#endif
 
 /* The buffer's sink. Blocks that come after an error are dropped, so that no appender waits
  * for a buffer that can't be emptied. */

@@ -1,9 +1,9 @@
 #include "record.h"
 
 #include "debug_info.h"
+#include "unwind.h"
 
-/* The address range of code of a size that perf can keep in an int. */
-static int check_range(uint64_t code_addr, uint64_t code_size)
+int record_range_check(uint64_t code_addr, uint64_t code_size)
 {
     if (code_size > JITDUMP_CODE_SIZE_MAX)
         return JITDUMP_ERROR_CODE_SIZE;
@@ -14,39 +14,30 @@ static int check_range(uint64_t code_addr, uint64_t code_size)
 
 /* JIT_CODE_UNWINDING_INFO */
 
-static int unwinding_info_check(const struct jitdump_code *code, uint64_t *size)
+static int unwinding_info_check(const struct jitdump_code *code, uint32_t elf_mach, uint64_t *size)
 {
-    *size = 0;
-    if (code->eh_frame == NULL && code->eh_frame_size == 0 && code->eh_frame_hdr == NULL &&
-        code->eh_frame_hdr_size == 0)
-        return 0;
-    if (code->eh_frame == NULL || code->eh_frame_size == 0 || code->eh_frame_hdr == NULL ||
-        code->eh_frame_hdr_size == 0)
-        return JITDUMP_ERROR_UNWIND_EMPTY;
-    if (code->eh_frame_hdr_size > code->eh_frame_size)
-        return JITDUMP_ERROR_UNWIND_HEADER_SIZE;
-    /* The first comparison keeps the sum from wrapping. */
-    if (code->eh_frame_size > JITDUMP_CODE_SIZE_MAX ||
-        code->eh_frame_size + code->eh_frame_hdr_size > JITDUMP_CODE_SIZE_MAX)
-        return JITDUMP_ERROR_UNWIND_SIZE;
-    *size = sizeof(struct jit_code_unwinding_info) + code->eh_frame_size + code->eh_frame_hdr_size;
-    return 0;
+    struct unwind_size data;
+    const int error = unwind_check(code, elf_mach, &data);
+    const uint64_t data_size = data.eh_frame + data.eh_frame_hdr;
+    *size = data_size != 0 ? sizeof(struct jit_code_unwinding_info) + data_size : 0;
+    return error;
 }
 
 static unsigned char *unwinding_info_write(unsigned char *to, const struct record_stamp *stamp,
                                            const struct jitdump_code *code)
 {
-    const uint64_t unwind_data_size = code->eh_frame_size + code->eh_frame_hdr_size;
+    unsigned char *const start = to;
+    const struct unwind_size data =
+        unwind_write(to + sizeof(struct jit_code_unwinding_info), stamp->elf_mach, code);
+    const uint64_t data_size = data.eh_frame + data.eh_frame_hdr;
     const struct jit_code_unwinding_info record = {
-        .header = record_header(JIT_CODE_UNWINDING_INFO, sizeof(record) + unwind_data_size, stamp),
-        .unwind_data_size = unwind_data_size,
-        .eh_frame_hdr_size = code->eh_frame_hdr_size,
+        .header = record_header(JIT_CODE_UNWINDING_INFO, sizeof(record) + data_size, stamp),
+        .unwind_data_size = data_size,
+        .eh_frame_hdr_size = data.eh_frame_hdr,
         /* With 0, perf would not use the data. */
-        .mapped_size = unwind_data_size,
+        .mapped_size = data_size,
     };
-    to = put(to, &record, sizeof(record));
-    to = put(to, code->eh_frame, (size_t)code->eh_frame_size);
-    return put(to, code->eh_frame_hdr, (size_t)code->eh_frame_hdr_size);
+    return put(start, &record, sizeof(record)) + data_size;
 }
 
 /* JIT_CODE_LOAD */
@@ -57,7 +48,7 @@ static int load_check(const struct jitdump_code *code, uint64_t *head_size)
         return JITDUMP_ERROR_NAME_MISSING;
     if (code->code_size != 0 && code->code_bytes == NULL && code->code_addr == 0)
         return JITDUMP_ERROR_CODE_MISSING;
-    const int error = check_range(code->code_addr, code->code_size);
+    const int error = record_range_check(code->code_addr, code->code_size);
     if (error != 0)
         return error;
     *head_size = sizeof(struct jit_code_load) + strlen(code->name) + 1;
@@ -83,14 +74,14 @@ static unsigned char *load_write(unsigned char *to, const struct record_stamp *s
 
 /* The group */
 
-int record_code_check(const struct jitdump_code *code, uint64_t *head_size)
+int record_code_check(const struct jitdump_code *code, uint32_t elf_mach, uint64_t *head_size)
 {
     uint64_t load_size, debug_info_size, unwinding_info_size;
     int error = load_check(code, &load_size);
     if (error == 0)
         error = debug_info_check(code, &debug_info_size);
     if (error == 0)
-        error = unwinding_info_check(code, &unwinding_info_size);
+        error = unwinding_info_check(code, elf_mach, &unwinding_info_size);
     if (error == 0)
         *head_size = debug_info_size + unwinding_info_size + load_size;
     return error;
@@ -102,7 +93,7 @@ unsigned char *record_code_write(unsigned char *to, const struct record_stamp *s
     const struct jitdump_code *code = input;
     if (code->line_count != 0)
         to = debug_info_write(to, stamp, code);
-    if (code->eh_frame_size != 0)
+    if (code->eh_frame_size != 0 || code->unwind != NULL)
         to = unwinding_info_write(to, stamp, code);
     return load_write(to, stamp, code);
 }
@@ -113,8 +104,8 @@ int record_move_check(const struct record_move *move)
 {
     if (move->code_index == 0)
         return JITDUMP_ERROR_CODE_INDEX;
-    const int error = check_range(move->old_code_addr, move->code_size);
-    return error != 0 ? error : check_range(move->new_code_addr, move->code_size);
+    const int error = record_range_check(move->old_code_addr, move->code_size);
+    return error != 0 ? error : record_range_check(move->new_code_addr, move->code_size);
 }
 
 unsigned char *record_move_write(unsigned char *to, const struct record_stamp *stamp,

@@ -22,6 +22,7 @@ struct record_stamp {
     uint64_t code_index;
     uint32_t pid;
     uint32_t tid;
+    uint32_t elf_mach; /* of the dump */
 };
 
 struct record_move {
@@ -36,10 +37,13 @@ struct record_raw {
     uint64_t payload_size;
 };
 
+/* The address range of code of a size that perf can keep in an int. */
+int record_range_check(uint64_t code_addr, uint64_t code_size);
+
 /* A function's whole group: JIT_CODE_DEBUG_INFO, JIT_CODE_UNWINDING_INFO (each if there is
  * any), JIT_CODE_LOAD without the code. The first two belong to the next JIT_CODE_LOAD
  * in the file, whatever their address: hence one group. */
-int record_code_check(const struct jitdump_code *code, uint64_t *head_size);
+int record_code_check(const struct jitdump_code *code, uint32_t elf_mach, uint64_t *head_size);
 unsigned char *record_code_write(unsigned char *to, const struct record_stamp *stamp,
                                  const void *code);
 

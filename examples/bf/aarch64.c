@@ -31,9 +31,15 @@ static uint32_t branch(int64_t distance)
 
 void put_function_begin(struct code *code)
 {
-    put32(code, 0xa9be7bfd); /* stp  x29, x30, [sp, #-32]!  a frame, for call chains */
-    put32(code, 0x910003fd); /* mov  x29, sp                by frame pointer */
+    put32(code, 0xa9be7bfd); /* stp  x29, x30, [sp, #-32]! */
+    describe_frame(code, JITDUMP_UNWIND_DEF_CFA, JITDUMP_AARCH64_SP, 32);
+    describe_frame(code, JITDUMP_UNWIND_OFFSET, JITDUMP_AARCH64_X29, -32);
+    describe_frame(code, JITDUMP_UNWIND_OFFSET, JITDUMP_AARCH64_X30, -24);
+    put32(code, 0x910003fd); /* mov  x29, sp */
+    describe_frame(code, JITDUMP_UNWIND_DEF_CFA, JITDUMP_AARCH64_X29, 32);
     put32(code, 0xa90153f3); /* stp  x19, x20, [sp, #16] */
+    describe_frame(code, JITDUMP_UNWIND_OFFSET, JITDUMP_AARCH64_X19, -16);
+    describe_frame(code, JITDUMP_UNWIND_OFFSET, JITDUMP_AARCH64_X20, -8);
     put32(code, 0xaa0003f3); /* mov  x19, x0 */
     put32(code, 0xaa0103f4); /* mov  x20, x1 */
 }
@@ -43,6 +49,7 @@ void put_function_end(struct code *code)
     put32(code, 0xaa1303e0); /* mov  x0, x19 */
     put32(code, 0xa94153f3); /* ldp  x19, x20, [sp, #16] */
     put32(code, 0xa8c27bfd); /* ldp  x29, x30, [sp], #32 */
+    describe_frame(code, JITDUMP_UNWIND_FRAME_NONE, 0, 0);
     put32(code, 0xd65f03c0); /* ret */
 }
 

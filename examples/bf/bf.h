@@ -50,6 +50,8 @@ struct function {
     char *name;
     const uint8_t *code;
     size_t code_size;
+    /* With the room that profilers need behind the code. */
+    size_t mapped_size;
     /* By which the dump knows it. */
     uint64_t code_index;
     /* Counted when code is moved only. */
@@ -91,15 +93,21 @@ void *allocate(void *old, size_t count, size_t size);
 /* Says once that the profile will not be complete, if `error` is one. */
 void check_dump(int error);
 
-/* Machine code that is being made. */
+#define FRAME_STEPS_MAX 16
+
+/* Machine code that is being made, and what its frame looks like. */
 struct code {
     uint8_t *bytes;
     size_t size;
     size_t capacity;
+    struct jitdump_unwind_step frame_steps[FRAME_STEPS_MAX];
+    uint64_t frame_step_count;
 };
 
 /* compile.c */
 void put(struct code *code, const void *bytes, size_t size);
+/* Says what the instruction that was just put has done to the frame. */
+void describe_frame(struct code *code, enum jitdump_unwind_op op, uint32_t reg, int64_t offset);
 
 /* x86_64.c or aarch64.c. The loop's end takes what its beginning has returned, and
  * completes the branch there. */

@@ -8,11 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Bytes left free behind each function. Unwinding data, once a function has some, makes it
- * longer in perf's eyes (see struct jitdump_code), and a neighbour that lies in this room
- * would break it. */
-#define UNWINDING_ROOM 256
-
 void put(struct code *code, const void *bytes, size_t size)
 {
     if (code->capacity - code->size < size) {
@@ -23,19 +18,27 @@ void put(struct code *code, const void *bytes, size_t size)
     code->size += size;
 }
 
-static size_t mapping_size(size_t code_size)
+void describe_frame(struct code *code, enum jitdump_unwind_op op, uint32_t reg, int64_t offset)
+{
+    if (code->frame_step_count == FRAME_STEPS_MAX)
+        die("too many steps in a frame");
+    code->frame_steps[code->frame_step_count++] = (struct jitdump_unwind_step){
+        .code_offset = code->size, .op = op, .reg = reg, .offset = offset
+    };
+}
+
+static size_t in_pages(size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (code_size + UNWINDING_ROOM + page - 1) / page * page;
+    return (size + page - 1) / page * page;
 }
 
 /* A copy of the code that can be executed. Each has pages of its own: they are never writable
  * and executable at once, and a thread that compiles never takes the right to execute from
  * code that another one runs. The memory is private and anonymous, which perf knows to be
  * covered by the dump; a mapping of a file would hide it. */
-static const uint8_t *map_code(const uint8_t *bytes, size_t size)
+static const uint8_t *map_code(const uint8_t *bytes, size_t size, size_t mapped)
 {
-    size_t mapped = mapping_size(size);
     uint8_t *code = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (code == MAP_FAILED)
         die("no memory for code: %s", strerror(errno));
@@ -105,19 +108,29 @@ void compile(struct program *program, uint32_t function_number)
     }
     put_function_end(&code);
 
-    function->code = map_code(code.bytes, code.size);
-    function->code_size = code.size;
-    for (uint64_t i = 0; i < line_count; i++)
-        lines[i].code_addr += (uintptr_t)function->code;
-
+    const struct jitdump_unwind unwind = {
+        .struct_size = sizeof(unwind),
+        .steps = code.frame_steps,
+        .step_count = code.frame_step_count,
+    };
     struct jitdump_code description = {
         .struct_size = sizeof(description),
         .name = function->name,
-        .code_addr = (uintptr_t)function->code,
-        .code_size = function->code_size,
+        .code_size = code.size,
         .lines = lines,
         .line_count = line_count,
+        .unwind = &unwind,
     };
+    /* What lay nearer to the code would break its unwinding. */
+    uint64_t room;
+    check_dump(jitdump_unwind_size(program->dump, &description, &room));
+    function->code_size = code.size;
+    function->mapped_size = in_pages(code.size + (size_t)room);
+    function->code = map_code(code.bytes, code.size, function->mapped_size);
+
+    description.code_addr = (uintptr_t)function->code;
+    for (uint64_t i = 0; i < line_count; i++)
+        lines[i].code_addr += description.code_addr;
     check_dump(jitdump_load(program->dump, &description, &function->code_index));
     free(lines);
     free(loop_begins);
@@ -128,10 +141,10 @@ void compile(struct program *program, uint32_t function_number)
 static void move(struct jitdump *dump, struct function *function)
 {
     const uint8_t *old = function->code;
-    function->code = map_code(old, function->code_size);
+    function->code = map_code(old, function->code_size, function->mapped_size);
     check_dump(jitdump_move(dump, function->code_index, (uintptr_t)old, (uintptr_t)function->code,
                             function->code_size));
-    munmap((void *)(uintptr_t)old, mapping_size(function->code_size));
+    munmap((void *)(uintptr_t)old, function->mapped_size);
 }
 
 /* A loop can't contain itself, so a function that is about to be entered is not executing:

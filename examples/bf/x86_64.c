@@ -20,10 +20,14 @@ static void put_int32(struct code *code, int64_t value)
 
 void put_function_begin(struct code *code)
 {
-    PUT(code, 0x55);             /* push %rbp        a frame, for call chains */
-    PUT(code, 0x48, 0x89, 0xe5); /* mov  %rsp, %rbp  by frame pointer */
-    PUT(code, 0x53);             /* push %rbx */
-    PUT(code, 0x41, 0x54);       /* push %r12 */
+    PUT(code, 0x55); /* push %rbp */
+    describe_frame(code, JITDUMP_UNWIND_FRAME_ALLOCATED, 0, 0);
+    PUT(code, 0x48, 0x89, 0xe5); /* mov  %rsp, %rbp */
+    describe_frame(code, JITDUMP_UNWIND_FRAME_SET, 0, 0);
+    PUT(code, 0x53); /* push %rbx */
+    describe_frame(code, JITDUMP_UNWIND_OFFSET, JITDUMP_X86_64_RBX, -24);
+    PUT(code, 0x41, 0x54); /* push %r12 */
+    describe_frame(code, JITDUMP_UNWIND_OFFSET, JITDUMP_X86_64_R12, -32);
     PUT(code, 0x48, 0x89, 0xfb); /* mov  %rdi, %rbx */
     PUT(code, 0x49, 0x89, 0xf4); /* mov  %rsi, %r12 */
 }
@@ -32,9 +36,12 @@ void put_function_end(struct code *code)
 {
     PUT(code, 0x48, 0x89, 0xd8); /* mov  %rbx, %rax */
     PUT(code, 0x41, 0x5c);       /* pop  %r12 */
-    PUT(code, 0x5b);             /* pop  %rbx */
-    PUT(code, 0x5d);             /* pop  %rbp */
-    PUT(code, 0xc3);             /* ret */
+    describe_frame(code, JITDUMP_UNWIND_RESTORE, JITDUMP_X86_64_R12, 0);
+    PUT(code, 0x5b); /* pop  %rbx */
+    describe_frame(code, JITDUMP_UNWIND_RESTORE, JITDUMP_X86_64_RBX, 0);
+    PUT(code, 0x5d); /* pop  %rbp */
+    describe_frame(code, JITDUMP_UNWIND_FRAME_NONE, 0, 0);
+    PUT(code, 0xc3); /* ret */
 }
 
 void put_add(struct code *code, int32_t amount)

@@ -495,7 +495,7 @@ static void two_dumps_live_in_two_directories(void **state)
 static void every_error_has_a_line_of_its_own(void **state)
 {
     (void)state;
-    for (int error = 0; error >= JITDUMP_ERROR_THREAD; error--) {
+    for (int error = 0; error >= JITDUMP_ERROR_UNWIND_CAPACITY; error--) {
         const char *line = jitdump_strerror(error);
         assert_null(strchr(line, '\n'));
         assert_string_not_equal(line, jitdump_strerror(-1000));
@@ -503,7 +503,7 @@ static void every_error_has_a_line_of_its_own(void **state)
             assert_string_not_equal(line, jitdump_strerror(other));
     }
     assert_string_equal(jitdump_strerror(1), jitdump_strerror(-1000));
-    assert_string_equal(jitdump_strerror(JITDUMP_ERROR_THREAD - 1), jitdump_strerror(-1000));
+    assert_string_equal(jitdump_strerror(JITDUMP_ERROR_UNWIND_CAPACITY - 1), jitdump_strerror(-1000));
 }
 
 static void the_version_is_the_headers(void **state)

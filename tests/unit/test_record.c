@@ -5,6 +5,7 @@
 
 #include "record.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -33,8 +34,11 @@ static void bytes(struct expected *expected, const void *from, size_t size)
     expected->size += size;
 }
 
-static const struct record_stamp stamp = {
-    .timestamp = 0x1122334455667788, .code_index = 0x99, .pid = 0x1001, .tid = 0x1002};
+static const struct record_stamp stamp = {.timestamp = 0x1122334455667788,
+                                          .code_index = 0x99,
+                                          .pid = 0x1001,
+                                          .tid = 0x1002,
+                                          .elf_mach = EM_X86_64};
 
 static const struct jitdump_line lines[] = {{0x40000, 7, 3, "src/a.js"},
                                             {0x40004, 8, 0, "src/a.js"},
@@ -84,7 +88,7 @@ static void assert_code(const struct jitdump_code *code, const struct expected *
     unsigned char written[1024];
     memset(written, 0xee, sizeof(written));
     uint64_t head_size = 0;
-    assert_int_equal(record_code_check(code, &head_size), 0);
+    assert_int_equal(record_code_check(code, stamp.elf_mach, &head_size), 0);
     assert_int_equal(head_size, expected->size);
     assert_ptr_equal(record_code_write(written, &stamp, code), written + head_size);
     assert_memory_equal(written, expected->bytes, expected->size);
@@ -184,7 +188,7 @@ static void a_raw_record_and_the_last_one(void **state)
 static int check(const struct jitdump_code *code)
 {
     uint64_t head_size;
-    return record_code_check(code, &head_size);
+    return record_code_check(code, stamp.elf_mach, &head_size);
 }
 
 static void a_function_must_have_a_name_and_code(void **state)

@@ -1,0 +1,23 @@
+/*
+ * A function's unwinding data: .eh_frame and the .eh_frame_hdr that indexes it, given by the
+ * caller as bytes or built from a description.
+ */
+#ifndef JITDUMP_UNWIND_H
+#define JITDUMP_UNWIND_H
+
+#include "jitdump.h"
+
+struct unwind_size {
+    uint64_t eh_frame;
+    uint64_t eh_frame_hdr;
+};
+
+/* `size` receives both sizes: 0 after an error, and if the function has no unwinding data. */
+int unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct unwind_size *size);
+
+/* Writes eh_frame and behind it eh_frame_hdr, of what unwind_check() has found good. Returns
+ * their sizes. */
+struct unwind_size unwind_write(unsigned char *to, uint32_t elf_mach,
+                                const struct jitdump_code *code);
+
+#endif

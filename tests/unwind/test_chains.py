@@ -1,0 +1,78 @@
+"""perf's call chains through described functions, sampled wherever their instructions are."""
+
+import unittest
+from typing import List, Tuple
+
+import perf
+from case import SAMPLES_MIN, PerfTest
+from perf import Sample
+
+COMPLETE_MIN = 0.99
+CPU_MS = 1000
+C_CALLERS = ["call_chain", "main"]  # below the chain
+
+
+class ChainsTest(PerfTest):
+    def record(self, functions: List[str], gap: str = "gap") -> List[Tuple[str, Sample]]:
+        """The samples in generated code, each with the function that it is in."""
+        session = self.session()
+        truth = session.record(gap, CPU_MS, *functions, call_graph=True)
+        session.inject()
+        places = [(truth.at(sample.pid, sample.ip, sample.time), sample)
+                  for sample in session.samples()]
+        samples = [(place[0].name, sample) for place, sample in places if place]
+        self.assertGreaterEqual(len(samples), SAMPLES_MIN)
+        return samples
+
+    def count_complete(self, samples: List[Tuple[str, Sample]], functions: List[str]) -> int:
+        """Those whose chain is each caller in turn, down to main()."""
+        calls = [*functions, "leaf"]
+        expected = {name: calls[index::-1] + C_CALLERS for index, name in enumerate(calls)}
+        return sum(sample.chain[:len(expected[name])] == expected[name] for name, sample in samples)
+
+    def check_chain(self, *functions: str) -> None:
+        samples = self.record(list(functions))
+        complete = self.count_complete(samples, list(functions))
+        print(f"chains: {' > '.join(functions)}: {complete} of {len(samples)} complete, "
+              f"at {len({sample.ip for _, sample in samples})} instructions")
+        self.assertGreaterEqual(complete, COMPLETE_MIN * len(samples))
+
+
+class FramePointer(ChainsTest):
+    def test(self) -> None:
+        self.check_chain("standard")
+
+
+class FramePointerAndSavedRegisters(ChainsTest):
+    def test(self) -> None:
+        self.check_chain("saving")
+
+
+class NoFramePointer(ChainsTest):
+    def test(self) -> None:
+        self.check_chain("keeper")
+
+
+class PushesAndTwoEpilogues(ChainsTest):
+    def test(self) -> None:
+        self.check_chain("pushing")
+
+
+class AllInOneChain(ChainsTest):
+    def test(self) -> None:
+        self.check_chain("keeper", "standard", "saving", "pushing")
+
+
+class P15_NoGap(ChainsTest):
+    """Without room behind the code, the next function's arrival cuts this one's unwinding off."""
+
+    def test(self) -> None:
+        functions = ["saving", "pushing"]
+        samples = self.record(functions, "no-gap")
+        complete = self.count_complete(samples, functions)
+        self.show_fact(complete < 0.9 * len(samples),
+                       f"without a gap {complete} of {len(samples)} chains complete")
+
+
+if __name__ == "__main__":
+    unittest.main()
