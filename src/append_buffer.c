@@ -32,6 +32,7 @@ void append_buffer_init(struct append_buffer *buffer, unsigned char *memory)
 
 void append_buffer_reset(struct append_buffer *buffer)
 {
+    /* One thread: no other side. */
     const uint32_t next =
         append_generation(atomic_load_explicit(&buffer->cursor, memory_order_relaxed)) + 1;
     append_buffer_init(buffer, buffer->blocks[0].bytes);
@@ -39,9 +40,9 @@ void append_buffer_reset(struct append_buffer *buffer)
     atomic_init(&buffer->flushed, next);
 }
 
-/* Acquire pairs with the store in append_flush.c: the holder has read a freed block's
+/* Acquire pairs with the store in flush_oldest(): the holder has read a freed block's
  * bytes and reset its counters before we use it. Later appenders in the block have
- * that from our swap of the cursor. */
+ * that from our swap of the cursor. Model: is_free. */
 static uint32_t load_flushed(struct append_buffer *buffer)
 {
     return atomic_load_explicit(&buffer->flushed, memory_order_acquire);
@@ -55,8 +56,11 @@ static bool is_free(uint32_t generation, uint32_t flushed)
 }
 
 /* Swaps the cursor. Success releases, to the acquiring load of the next reservation, the
- * clock reading before it and what is_free() has acquired; it is sequentially consistent
- * for those who commit, or go to sleep, after looking whether the buffer is empty. */
+ * clock reading before it and what is_free() has acquired. It is sequentially consistent
+ * for has_work(), which looks at the cursor after the flag is dropped, and for
+ * append_buffer_is_empty(), which the flusher thread asks after it has said that it is idle:
+ * the appender swaps first, and looks at the flag, or whether the thread is idle, afterwards.
+ * Failure tells nothing, and the loop loads anew. Model: cursor_is_as_loaded. */
 static bool swap_cursor(struct append_buffer *buffer, uint64_t from, uint64_t to)
 {
     return atomic_compare_exchange_weak_explicit(&buffer->cursor, &from, to, memory_order_seq_cst,
@@ -67,7 +71,7 @@ static bool swap_cursor(struct append_buffer *buffer, uint64_t from, uint64_t to
 static bool set_sealed(struct append_buffer *buffer, uint32_t generation, uint32_t size)
 {
     struct append_block *block = append_block(buffer, generation);
-    /* The other side of both is in add_committed(). */
+    /* The other side of both is in add_committed(). Model: set_sealed. */
     atomic_store_explicit(&block->sealed, size, memory_order_seq_cst);
     return atomic_load_explicit(&block->committed, memory_order_seq_cst) == size;
 }
@@ -77,7 +81,7 @@ static bool add_committed(struct append_buffer *buffer, uint32_t generation, uin
 {
     struct append_block *block = append_block(buffer, generation);
     /* The other side of both is in set_sealed(). The addition also releases the bytes to
-     * the holder, which reads `committed` before it reads them. */
+     * the holder, which reads `committed` before it reads them. Model: add_committed. */
     const uint32_t committed =
         atomic_fetch_add_explicit(&block->committed, size, memory_order_seq_cst) + size;
     /* If the other side has noticed already, the block may be in use for a later generation
@@ -105,7 +109,7 @@ void append_buffer_reserve(struct append_buffer *buffer, uint32_t size,
                            struct append_reservation *reservation)
 {
     for (;;) {
-        /* Acquire pairs with swap_cursor(). */
+        /* Acquire pairs with swap_cursor(). Model: reserve. */
         const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_acquire);
         uint32_t generation = append_generation(cursor);
         uint32_t offset = append_offset(cursor);
@@ -146,6 +150,7 @@ bool append_buffer_commit(struct append_buffer *buffer,
 
 void append_buffer_seal(struct append_buffer *buffer)
 {
+    /* Both loads acquire from swap_cursor(). Model: seal. */
     const uint32_t wanted =
         append_generation(atomic_load_explicit(&buffer->cursor, memory_order_acquire));
     for (;;) {
@@ -169,6 +174,7 @@ void append_buffer_reserve_oversize(struct append_buffer *buffer,
                                     struct append_reservation *reservation)
 {
     for (;;) {
+        /* Acquire pairs with swap_cursor(). Model: reserve_oversize. */
         const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_acquire);
         const uint32_t generation = append_generation(cursor);
         const uint32_t flushed = load_flushed(buffer);
@@ -200,7 +206,7 @@ void append_buffer_commit_oversize(struct append_buffer *buffer,
     block->oversize = bytes;
     block->oversize_count = count;
     /* Sealed and committed with a size of 1, which stands for all of it. The addition
-     * releases the two fields above. */
+     * releases the two fields above. Model: commit_oversize. */
     set_sealed(buffer, generation, 1);
     add_committed(buffer, generation, 1);
 

@@ -20,6 +20,9 @@
  * and read its clock before its swap: therefore before we read ours. The swap
  * releases and the load acquires, so "before" holds across threads, and the clock
  * does not run backwards. No lock is needed, and a failed swap costs another reading.
+ *
+ * tests/model/append_buffer.pml goes through all interleavings. "Model: name" beside an
+ * atomic access is the step of that name there; the access on the other side is named too.
  */
 #ifndef JITDUMP_APPEND_BUFFER_H
 #define JITDUMP_APPEND_BUFFER_H

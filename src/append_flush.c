@@ -18,6 +18,8 @@
  * although it is not full. */
 static bool seal_if_current(struct append_buffer *buffer, uint32_t generation)
 {
+    /* Loads what swap_cursor() has stored. If it misses a newer value, that swap's append has
+     * still to try the flag. Model: flush. */
     const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
     if (append_generation(cursor) != generation || append_offset(cursor) == 0)
         return false;
@@ -25,8 +27,12 @@ static bool seal_if_current(struct append_buffer *buffer, uint32_t generation)
     return true;
 }
 
+/* Of a block that is recycled meanwhile it may say anything: then someone else is, or has been,
+ * the holder, and looks too. */
 bool append_buffer_has_complete(struct append_buffer *buffer)
 {
+    /* The stores: flush_oldest(), set_sealed(), add_committed(), whose bytes the last load
+     * acquires. Model: has_complete, and holder_has_complete. */
     const uint32_t generation = atomic_load_explicit(&buffer->flushed, memory_order_seq_cst);
     struct append_block *block = append_block(buffer, generation);
     const uint32_t sealed = atomic_load_explicit(&block->sealed, memory_order_seq_cst);
@@ -36,6 +42,7 @@ bool append_buffer_has_complete(struct append_buffer *buffer)
 
 bool append_buffer_is_empty(struct append_buffer *buffer)
 {
+    /* The stores: swap_cursor() and flush_oldest(). Model: sleep_while_empty. */
     const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
     const uint32_t flushed = atomic_load_explicit(&buffer->flushed, memory_order_seq_cst);
     return cursor == append_cursor(flushed, 0);
@@ -48,6 +55,7 @@ static bool has_work(struct append_buffer *buffer)
         return true;
     if (!buffer->eager)
         return false;
+    /* The stores: swap_cursor() and flush_oldest(). Model: has_work. */
     const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
     return append_generation(cursor) ==
                atomic_load_explicit(&buffer->flushed, memory_order_seq_cst) &&
@@ -58,8 +66,9 @@ static bool has_work(struct append_buffer *buffer)
 static void flush_oldest(struct append_buffer *buffer, uint32_t generation)
 {
     struct append_block *block = append_block(buffer, generation);
+    /* The bytes, and `sealed`, were acquired with `committed` in append_buffer_has_complete().
+     * Model: sink. */
     const uint32_t sealed = atomic_load_explicit(&block->sealed, memory_order_relaxed);
-    /* The bytes were acquired with `committed` in append_buffer_has_complete(). */
     if (block->oversize != NULL) {
         buffer->sink(buffer->sink_context, block->oversize, block->oversize_count);
         block->oversize = NULL;
@@ -67,11 +76,12 @@ static void flush_oldest(struct append_buffer *buffer, uint32_t generation)
         const struct iovec bytes = {block->bytes, sealed};
         buffer->sink(buffer->sink_context, &bytes, 1);
     }
+    /* Released by the next store. Model: recycle. */
     atomic_store_explicit(&block->committed, 0, memory_order_relaxed);
     atomic_store_explicit(&block->sealed, APPEND_BLOCK_OPEN, memory_order_relaxed);
     /* Releases the freed block to is_free() in append_buffer.c. Sequentially consistent, as
      * is the load: with append_buffer_wait(), which counts itself and then looks at
-     * `flushed`. Either it sees the new value, or we see it. */
+     * `flushed`. Either it sees the new value, or we see it. Model: flush_oldest. */
     atomic_store_explicit(&buffer->flushed, generation + 1, memory_order_seq_cst);
     if (atomic_load_explicit(&buffer->waiters, memory_order_seq_cst) != 0)
         futex_wake(&buffer->flushed);
@@ -80,9 +90,13 @@ static void flush_oldest(struct append_buffer *buffer, uint32_t generation)
 void append_buffer_flush(struct append_buffer *buffer)
 {
     do {
+        /* Pairs with the store that drops the flag below: a holder acquires what the one before
+         * it has done, and that looks after its store for what was complete before this
+         * exchange. Model: flush. */
         if (atomic_exchange_explicit(&buffer->flushing, 1, memory_order_seq_cst) != 0)
             return; /* its holder looks once more */
         for (;;) {
+            /* Only the holder changes it. */
             const uint32_t generation =
                 atomic_load_explicit(&buffer->flushed, memory_order_relaxed);
             if (append_buffer_has_complete(buffer))
@@ -96,7 +110,9 @@ void append_buffer_flush(struct append_buffer *buffer)
 
 void append_buffer_wait(struct append_buffer *buffer, uint32_t seen, uint64_t timeout_ns)
 {
-    /* The other side of both is in flush_oldest(). */
+    /* The other side of both is in flush_oldest(); the kernel compares once more, in one step
+     * with lying down. Counting out needs no order: too high a count wakes nobody in vain
+     * more than once. Model: wait. */
     atomic_fetch_add_explicit(&buffer->waiters, 1, memory_order_seq_cst);
     if (atomic_load_explicit(&buffer->flushed, memory_order_seq_cst) == seen)
         futex_wait(&buffer->flushed, seen, timeout_ns);
@@ -105,6 +121,8 @@ void append_buffer_wait(struct append_buffer *buffer, uint32_t seen, uint64_t ti
 
 bool append_buffer_flush_all(struct append_buffer *buffer, uint64_t timeout_ns)
 {
+    /* The stores: swap_cursor() and, for the loads of `flushed`, flush_oldest().
+     * Model: flush_all. */
     const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
     const uint32_t target = append_generation(cursor) + (append_offset(cursor) != 0);
     for (;;) {

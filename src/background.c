@@ -12,6 +12,7 @@
 
 static bool is_stopping(struct background *background)
 {
+    /* The store is in background_stop(), which then calls. */
     return atomic_load_explicit(&background->stopping, memory_order_seq_cst) != 0;
 }
 
@@ -19,7 +20,8 @@ static void sleep_while_empty(struct background *background)
 {
     const uint32_t seen = atomic_load_explicit(&background->calls, memory_order_seq_cst);
     /* Says that it is idle and then looks; background_call() comes after an append and
-     * then looks whether it is idle. Both sequentially consistent: one sees the other. */
+     * then looks whether it is idle. Both sequentially consistent: one sees the other.
+     * Model: sleep_while_empty. */
     atomic_store_explicit(&background->idle, 1, memory_order_seq_cst);
     if (append_buffer_is_empty(background->buffer) && !is_stopping(background))
         futex_wait(&background->calls, seen, FUTEX_FOREVER);
@@ -31,6 +33,8 @@ static void *flush_until_stopped(void *argument)
     struct background *background = argument;
     while (!is_stopping(background)) {
         sleep_while_empty(background);
+        /* Before the look, so that a call in between ends the sleep: call() adds after the
+         * block is complete. Model: flusher. */
         const uint32_t seen = atomic_load_explicit(&background->calls, memory_order_seq_cst);
         if (!append_buffer_has_complete(background->buffer) && !is_stopping(background))
             futex_wait(&background->calls, seen, background->interval_ns);
@@ -66,6 +70,7 @@ int background_start(struct background *background, struct append_buffer *buffer
 
 static void call(struct background *background)
 {
+    /* The loads are the flusher's. Model: call. */
     atomic_fetch_add_explicit(&background->calls, 1, memory_order_seq_cst);
     futex_wake(&background->calls);
 }
@@ -73,7 +78,7 @@ static void call(struct background *background)
 void background_call(struct background *background, bool completed)
 {
     /* The other side is in sleep_while_empty(). The exchange lets one of many appenders
-     * make the system call. */
+     * make the system call. Model: background_call. */
     if (completed ||
         (atomic_load_explicit(&background->idle, memory_order_seq_cst) != 0 &&
          atomic_exchange_explicit(&background->idle, 0, memory_order_seq_cst) != 0))

@@ -40,25 +40,27 @@ int debug_info_check(const struct jitdump_code *code, uint64_t *size)
 static unsigned char *write_entry(unsigned char *to, uint64_t code_addr,
                                   const struct jitdump_line *line)
 {
-    const struct debug_entry entry = {code_addr, line->line, line->column};
-    to = put(to, &entry, sizeof(entry));
-    return put(to, line->file, strlen(line->file) + 1);
+    struct debug_entry *const entry = (struct debug_entry *)to;
+    entry->code_addr = code_addr;
+    entry->line = line->line;
+    entry->discrim = line->column;
+    return put(to + sizeof(*entry), line->file, strlen(line->file) + 1);
 }
 
 unsigned char *debug_info_write(unsigned char *to, const struct record_stamp *stamp,
                                 const struct jitdump_code *code)
 {
-    unsigned char *const start = to;
-    struct jit_code_debug_info record = {.code_addr = code->code_addr,
-                                         .nr_entry = code->line_count + 1};
-    to += sizeof(record);
+    struct jit_code_debug_info *const record = (struct jit_code_debug_info *)to;
+    to += sizeof(*record);
     for (uint64_t i = 0; i < code->line_count; i++)
         to = write_entry(to, code->lines[i].code_addr, &code->lines[i]);
     /* perf takes the last entry for the end of the table: without this one, the code behind
      * the last real line would have none. */
     to = write_entry(to, code->code_addr + code->code_size, &code->lines[code->line_count - 1]);
 
-    record.header = record_header(JIT_CODE_DEBUG_INFO, (uint64_t)(to - start), stamp);
-    put(start, &record, sizeof(record));
+    record->header =
+        record_header(JIT_CODE_DEBUG_INFO, (uint64_t)(to - (unsigned char *)record), stamp);
+    record->code_addr = code->code_addr;
+    record->nr_entry = code->line_count + 1;
     return to;
 }

@@ -28,10 +28,12 @@ struct group {
 static int accept_size(struct jitdump *dump, uint64_t size)
 {
     const uint64_t limit = dump->size_limit - sizeof(struct jit_code_close);
+    /* A count: nothing is published with it, so all accesses to it are relaxed. */
     uint64_t accepted = atomic_load_explicit(&dump->accepted, memory_order_relaxed);
     do {
         if (size > limit - accepted) {
-            /* Not over an error of the file, which says more. */
+            /* Not over an error of the file, which says more. The loads are those of
+             * load_status(). */
             int open = STATUS_OPEN;
             atomic_compare_exchange_strong(&dump->status, &open, JITDUMP_ERROR_SIZE_LIMIT);
             return JITDUMP_ERROR_SIZE_LIMIT;
@@ -80,9 +82,9 @@ static int after_append(struct jitdump *dump, uint64_t timestamp, bool completed
         append_buffer_flush(&dump->buffer);
         break;
     case JITDUMP_FLUSH_BUFFERED: {
-        uint64_t last = atomic_load_explicit(&dump->last_flush, memory_order_relaxed);
         /* Signed: another append with a later time may have been faster. The swap lets one
-         * of many flush. */
+         * of many flush; nothing is published with it, hence relaxed. */
+        uint64_t last = atomic_load_explicit(&dump->last_flush, memory_order_relaxed);
         const bool due = (int64_t)(timestamp - last) >= (int64_t)dump->flush_interval &&
                          atomic_compare_exchange_strong_explicit(&dump->last_flush, &last,
                                                                  timestamp, memory_order_relaxed,

@@ -26,18 +26,16 @@ static int unwinding_info_check(const struct jitdump_code *code, uint32_t elf_ma
 static unsigned char *unwinding_info_write(unsigned char *to, const struct record_stamp *stamp,
                                            const struct jitdump_code *code)
 {
-    unsigned char *const start = to;
-    const struct unwind_size data =
-        unwind_write(to + sizeof(struct jit_code_unwinding_info), stamp->elf_mach, code);
+    struct jit_code_unwinding_info *const record = (struct jit_code_unwinding_info *)to;
+    to += sizeof(*record);
+    const struct unwind_size data = unwind_write(to, stamp->elf_mach, code);
     const uint64_t data_size = data.eh_frame + data.eh_frame_hdr;
-    const struct jit_code_unwinding_info record = {
-        .header = record_header(JIT_CODE_UNWINDING_INFO, sizeof(record) + data_size, stamp),
-        .unwind_data_size = data_size,
-        .eh_frame_hdr_size = data.eh_frame_hdr,
-        /* With 0, perf would not use the data. */
-        .mapped_size = data_size,
-    };
-    return put(start, &record, sizeof(record)) + data_size;
+    record->header = record_header(JIT_CODE_UNWINDING_INFO, sizeof(*record) + data_size, stamp);
+    record->unwind_data_size = data_size;
+    record->eh_frame_hdr_size = data.eh_frame_hdr;
+    /* With 0, perf would not use the data. */
+    record->mapped_size = data_size;
+    return to + data_size;
 }
 
 /* JIT_CODE_LOAD */
@@ -59,17 +57,16 @@ static unsigned char *load_write(unsigned char *to, const struct record_stamp *s
                                  const struct jitdump_code *code)
 {
     const size_t name_size = strlen(code->name) + 1;
-    const struct jit_code_load record = {
-        .header = record_header(JIT_CODE_LOAD, sizeof(record) + name_size + code->code_size, stamp),
-        .pid = stamp->pid,
-        .tid = stamp->tid,
-        .vma = code->code_addr,
-        .code_addr = code->code_addr,
-        .code_size = code->code_size,
-        .code_index = stamp->code_index,
-    };
-    to = put(to, &record, sizeof(record));
-    return put(to, code->name, name_size);
+    struct jit_code_load *const record = (struct jit_code_load *)to;
+    record->header = record_header(
+        JIT_CODE_LOAD, sizeof(*record) + name_size + code->code_size, stamp);
+    record->pid = stamp->pid;
+    record->tid = stamp->tid;
+    record->vma = code->code_addr;
+    record->code_addr = code->code_addr;
+    record->code_size = code->code_size;
+    record->code_index = stamp->code_index;
+    return put(to + sizeof(*record), code->name, name_size);
 }
 
 /* The group */
@@ -112,17 +109,16 @@ unsigned char *record_move_write(unsigned char *to, const struct record_stamp *s
                                  const void *input)
 {
     const struct record_move *move = input;
-    const struct jit_code_move record = {
-        .header = record_header(JIT_CODE_MOVE, sizeof(record), stamp),
-        .pid = stamp->pid,
-        .tid = stamp->tid,
-        .vma = move->new_code_addr,
-        .old_code_addr = move->old_code_addr,
-        .new_code_addr = move->new_code_addr,
-        .code_size = move->code_size,
-        .code_index = move->code_index,
-    };
-    return put(to, &record, sizeof(record));
+    struct jit_code_move *const record = (struct jit_code_move *)to;
+    record->header = record_header(JIT_CODE_MOVE, sizeof(*record), stamp);
+    record->pid = stamp->pid;
+    record->tid = stamp->tid;
+    record->vma = move->new_code_addr;
+    record->old_code_addr = move->old_code_addr;
+    record->new_code_addr = move->new_code_addr;
+    record->code_size = move->code_size;
+    record->code_index = move->code_index;
+    return to + sizeof(*record);
 }
 
 /* Records of other ids, and the last one */

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Makes tables, and a plot, of the benchmark's results.
+
+usage: report.py RESULTS.json [--full] [--plot FILE.svg]
+
+Without options: the ratios that docs/performance.md promises to keep. --full: every row.
+A figure is the median over the rounds; a ratio is the median of the ratios within each
+round. --plot needs matplotlib.
+"""
+import argparse
+import json
+from statistics import median
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+LIMIT = "limit-copy"
+# Directory, threads, code size, lines.
+Cell = Tuple[str, int, int, int]
+Rows = Dict[Cell, Dict[str, Dict[str, Any]]]
+
+
+def load(path: str) -> Rows:
+    with open(path, encoding="utf-8") as file:
+        results = json.load(file)
+    rows: Rows = {}
+    for row in results["rows"]:
+        cell = (row["directory"], row["threads"], row["code_size"], row["lines"])
+        rows.setdefault(cell, {})[row["writer"]] = row
+    return rows
+
+
+def figure(row: Dict[str, Any], name: str) -> float:
+    return median(r[name] for r in row["rounds"])
+
+
+def ratio(of: Dict[str, Any], to: Dict[str, Any], name: str, to_name: Optional[str] = None) -> float:
+    return median(
+        a[name] / b[to_name or name] for a, b in zip(of["rounds"], to["rounds"]) if b[to_name or name]
+    )
+
+
+def print_table(titles: List[str], lines: List[List[str]]) -> None:
+    print("| " + " | ".join(titles) + " |")
+    print("|" + "|".join("---" for _ in titles) + "|")
+    for line in lines:
+        print("| " + " | ".join(line) + " |")
+    print()
+
+
+def print_full(rows: Rows) -> None:
+    for cell, writers in rows.items():
+        directory, threads, size, lines = cell
+        print("### %s, %d threads, %d bytes of code, %d lines\n" % (directory, threads, size, lines))
+        table = []
+        for name, row in writers.items():
+            base = writers.get(LIMIT, row)
+            table.append(
+                [name]
+                + [
+                    "%.0f" % figure(row, f)
+                    for f in ("total_ns", "cpu_ns", "p50_ns", "p99_ns", "p999_ns", "max_ns")
+                ]
+                + ["%.4f" % figure(row, "writes"), "%.0f" % figure(row, "bytes")]
+                + ["%.2f" % ratio(row, base, f) for f in ("total_ns", "p50_ns")]
+            )
+        print_table(
+            "writer,total ns,CPU ns,p50 ns,p99 ns,p99.9 ns,max ns,writes,bytes,"
+            "total : limit,p50 : limit".split(","),
+            table,
+        )
+
+
+def print_targets(rows: Rows) -> None:
+    table: List[List[str]] = []
+
+    def add(what: str, cell: Cell, target: str, value: float, good: bool) -> None:
+        place = "%s, %d threads, %d B%s" % (*cell[:3], ", lines" if cell[3] else "")
+        table.append([what, place, target, "%.2f" % value, "yes" if good else "**no**"])
+
+    def at_most(what: str, cell: Cell, target: float, value: float) -> None:
+        add(what, cell, "≤ %g" % target, value, value <= target)
+
+    def at_least(what: str, cell: Cell, target: float, value: float) -> None:
+        add(what, cell, "≥ %g" % target, value, value >= target)
+
+    for cell, w in rows.items():
+        directory, threads, size, lines = cell
+        if lines:
+            continue
+        buffered, limit = w["buffered"], w[LIMIT]
+        if threads == 1:
+            if size <= 512:
+                at_most("buffered p50 : limit", cell, 1.25, ratio(buffered, limit, "p50_ns"))
+            at_most("buffered total : limit", cell, 1.15, ratio(buffered, limit, "total_ns"))
+            if size <= 512:
+                at_least("mutex-stdio p50 : buffered", cell, 4, ratio(w["mutex-stdio"], buffered, "p50_ns"))
+                at_least("writev-each p50 : buffered", cell, 15, ratio(w["writev-each"], buffered, "p50_ns"))
+            background = w["background"]
+            value = ratio(background, background, "p999_ns", "p50_ns")
+            if size == 64:
+                at_most("background p99.9 : its p50", cell, 6, value)
+            at_most("write-through writes", cell, 1.0, figure(w["write-through"], "writes"))
+            at_most(
+                "write-through total : writev-each", cell, 1.0,
+                ratio(w["write-through"], w["writev-each"], "total_ns"),
+            )
+        if threads == 8:
+            one = rows.get((directory, 1, size, lines))
+            if one is not None:
+                at_most("buffered p50 : one thread's", cell, 1.5, ratio(buffered, one["buffered"], "p50_ns"))
+                at_most("buffered total : one thread's", cell, 1.0, ratio(buffered, one["buffered"], "total_ns"))
+            at_least("mutex-stdio p99.9 : buffered", cell, 5, ratio(w["mutex-stdio"], buffered, "p999_ns"))
+            at_most("write-through writes", cell, 0.7, figure(w["write-through"], "writes"))
+    print_table(["ratio", "where", "target", "measured", "met"], table)
+
+
+def plot(rows: Rows, path: str) -> None:
+    import matplotlib
+
+    matplotlib.use("svg")
+    import matplotlib.pyplot as pyplot
+
+    cells = [c for c in rows if c[1] in (1, 8) and c[2] in (64, 4096) and c[3] == 0]
+    cells = [c for c in cells if c[0] == cells[0][0]]
+    figures, axes = pyplot.subplots(1, len(cells), figsize=(3.6 * len(cells), 4), squeeze=False)
+    quantiles: List[Tuple[str, str, str]] = [
+        ("p50", "p50_ns", "o"), ("p99", "p99_ns", "s"), ("p99.9", "p999_ns", "^"),
+    ]
+    for axis, cell in zip(axes[0], cells):
+        names = [n for n in rows[cell] if n != "limit-write"]
+        for label, key, marker in quantiles:
+            value: Callable[[str], float] = lambda n, k=key: figure(rows[cell][n], k)
+            axis.plot([value(n) for n in names], range(len(names)), marker, label=label)
+        axis.set_xscale("log")
+        axis.set_yticks(range(len(names)))
+        axis.set_yticklabels(names if axis is axes[0][0] else [])
+        axis.invert_yaxis()
+        axis.grid(alpha=0.3)
+        axis.set_xlabel("ns per append")
+        axis.set_title("%d thread%s, %d bytes" % (cell[1], "" if cell[1] == 1 else "s", cell[2]))
+    axes[0][0].legend()
+    figures.tight_layout()
+    figures.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Tables and a plot of the benchmark's results.")
+    parser.add_argument("results")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--plot")
+    arguments = parser.parse_args()
+    rows = load(arguments.results)
+    if arguments.full:
+        print_full(rows)
+    else:
+        print_targets(rows)
+    if arguments.plot:
+        plot(rows, arguments.plot)
+
+
+if __name__ == "__main__":
+    main()

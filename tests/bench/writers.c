@@ -1,0 +1,352 @@
+#define _GNU_SOURCE
+#include "writers.h"
+
+#include "wire.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BLOCK_SIZE = 64 << 10 };
+
+void check(int failed, const char *what)
+{
+    if (failed) {
+        perror(what);
+        exit(1);
+    }
+}
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static uint32_t thread_id(void)
+{
+    static _Thread_local uint32_t id;
+    if (id == 0)
+        id = (uint32_t)syscall(SYS_gettid);
+    return id;
+}
+
+/* What all but the library's own modes have in common */
+
+struct file {
+    int fd;
+    FILE *stream; /* or NULL */
+    pthread_mutex_t lock;
+    uint64_t code_index;
+};
+
+static struct jitdump_file_header file_header(void)
+{
+    return (struct jitdump_file_header){.magic = JITDUMP_MAGIC,
+                                        .version = JITDUMP_FILE_VERSION,
+                                        .total_size = sizeof(struct jitdump_file_header),
+                                        .pid = (uint32_t)getpid(),
+                                        .timestamp = now()};
+}
+
+static void *file_open(const char *directory)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/jit-%d.dump", directory, (int)getpid());
+    struct file *file = calloc(1, sizeof(*file));
+    check(file == NULL, "calloc");
+    file->fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    check(file->fd < 0, path);
+    pthread_mutex_init(&file->lock, NULL);
+    const struct jitdump_file_header header = file_header();
+    check(write(file->fd, &header, sizeof(header)) != sizeof(header), "write");
+    return file;
+}
+
+static void file_close(void *state)
+{
+    struct file *file = state;
+    check((file->stream != NULL ? fclose(file->stream) : close(file->fd)) != 0, "close");
+    pthread_mutex_destroy(&file->lock);
+    free(file);
+}
+
+static struct jit_code_load load_record(struct file *file, const struct jitdump_code *code,
+                                        size_t name_size, uint64_t timestamp)
+{
+    return (struct jit_code_load){
+        .header = {JIT_CODE_LOAD,
+                   (uint32_t)(sizeof(struct jit_code_load) + name_size + code->code_size),
+                   timestamp},
+        .pid = (uint32_t)getpid(),
+        .tid = thread_id(),
+        .vma = code->code_addr,
+        .code_addr = code->code_addr,
+        .code_size = code->code_size,
+        .code_index = ++file->code_index};
+}
+
+/* The entry `i` of a table that is closed as the library closes it. */
+static struct debug_entry line_entry(const struct jitdump_code *code, uint64_t i, const char **name)
+{
+    const struct jitdump_line *line = &code->lines[i < code->line_count ? i : code->line_count - 1];
+    *name = line->file;
+    return (struct debug_entry){i < code->line_count ? line->code_addr
+                                                     : code->code_addr + code->code_size,
+                                line->line, line->column};
+}
+
+static struct jit_code_debug_info lines_record(const struct jitdump_code *code, uint64_t timestamp)
+{
+    size_t size = sizeof(struct jit_code_debug_info);
+    for (uint64_t i = 0; i <= code->line_count; i++) {
+        const char *name;
+        line_entry(code, i, &name);
+        size += sizeof(struct debug_entry) + strlen(name) + 1;
+    }
+    return (struct jit_code_debug_info){.header = {JIT_CODE_DEBUG_INFO, (uint32_t)size, timestamp},
+                                        .code_addr = code->code_addr,
+                                        .nr_entry = code->line_count + 1};
+}
+
+/* Limit (a): the bytes of the record, encoded beforehand, are copied into the thread's own
+ * block, the clock is read, and a full block is written. */
+
+static unsigned char *encoded;
+static size_t encoded_size;
+
+void writers_prepare(const struct jitdump_code *code)
+{
+    struct file file = {.code_index = 0};
+    const size_t name_size = strlen(code->name) + 1;
+    FILE *stream;
+    char *bytes;
+    free(encoded);
+    stream = open_memstream(&bytes, &encoded_size);
+    check(stream == NULL, "open_memstream");
+    if (code->line_count != 0) {
+        const struct jit_code_debug_info lines = lines_record(code, now());
+        fwrite(&lines, sizeof(lines), 1, stream);
+        for (uint64_t i = 0; i <= code->line_count; i++) {
+            const char *name;
+            const struct debug_entry entry = line_entry(code, i, &name);
+            fwrite(&entry, sizeof(entry), 1, stream);
+            fwrite(name, strlen(name) + 1, 1, stream);
+        }
+    }
+    const struct jit_code_load load = load_record(&file, code, name_size, now());
+    fwrite(&load, sizeof(load), 1, stream);
+    fwrite(code->name, name_size, 1, stream);
+    fwrite(code->code_bytes, code->code_size, 1, stream);
+    check(fclose(stream) != 0, "open_memstream");
+    encoded = (unsigned char *)bytes;
+}
+
+static _Thread_local unsigned char block[BLOCK_SIZE];
+static _Thread_local size_t used;
+
+static void write_block(struct file *file)
+{
+    check(write(file->fd, block, used) != (ssize_t)used, "write");
+    used = 0;
+}
+
+static void copy_append(void *state, const struct jitdump_code *code)
+{
+    (void)code;
+    const unsigned char *from = encoded;
+    size_t left = encoded_size;
+    const uint64_t timestamp = now();
+    while (left > BLOCK_SIZE - used) {
+        const size_t step = BLOCK_SIZE - used;
+        memcpy(block + used, from, step);
+        used = BLOCK_SIZE;
+        from += step;
+        left -= step;
+        write_block(state);
+    }
+    memcpy(block + used, from, left);
+    if (left >= sizeof(struct jit_record_header))
+        memcpy(block + used + offsetof(struct jit_record_header, timestamp), &timestamp,
+               sizeof(timestamp));
+    used += left;
+}
+
+/* Limit (b): the same number of bytes is written, and nothing else done. */
+static void write_append(void *state, const struct jitdump_code *code)
+{
+    (void)code;
+    for (size_t left = encoded_size; left != 0;) {
+        const size_t step = left < BLOCK_SIZE - used ? left : BLOCK_SIZE - used;
+        used += step;
+        left -= step;
+        if (used == BLOCK_SIZE)
+            write_block(state);
+    }
+}
+
+static void limit_finish_thread(void *state)
+{
+    write_block(state);
+}
+
+/* A mutex and stdio, with the 2 MiB buffer that V8 and CPython give it; perf's agent for Java
+ * leaves it at stdio's own. */
+
+static void *stdio_open(const char *directory)
+{
+    struct file *file = file_open(directory);
+    file->stream = fdopen(file->fd, "w");
+    check(file->stream == NULL, "fdopen");
+    setvbuf(file->stream, NULL, _IOFBF, 2 << 20);
+    return file;
+}
+
+static void stdio_append(void *state, const struct jitdump_code *code)
+{
+    struct file *file = state;
+    const size_t name_size = strlen(code->name) + 1;
+    pthread_mutex_lock(&file->lock);
+    const uint64_t timestamp = now();
+    if (code->line_count != 0) {
+        const struct jit_code_debug_info lines = lines_record(code, timestamp);
+        fwrite(&lines, sizeof(lines), 1, file->stream);
+        for (uint64_t i = 0; i <= code->line_count; i++) {
+            const char *name;
+            const struct debug_entry entry = line_entry(code, i, &name);
+            fwrite(&entry, sizeof(entry), 1, file->stream);
+            fwrite(name, strlen(name) + 1, 1, file->stream);
+        }
+    }
+    const struct jit_code_load load = load_record(file, code, name_size, timestamp);
+    fwrite(&load, sizeof(load), 1, file->stream);
+    fwrite(code->name, name_size, 1, file->stream);
+    fwrite(code->code_bytes, code->code_size, 1, file->stream);
+    check(ferror(file->stream), "fwrite");
+    pthread_mutex_unlock(&file->lock);
+}
+
+/* A mutex and one writev per record, as CoreCLR; it has no lines: theirs are put together in
+ * memory, as its other bytes are. */
+static void writev_append(void *state, const struct jitdump_code *code)
+{
+    struct file *file = state;
+    const size_t name_size = strlen(code->name) + 1;
+    pthread_mutex_lock(&file->lock);
+    const uint64_t timestamp = now();
+    if (code->line_count != 0) {
+        const struct jit_code_debug_info lines = lines_record(code, timestamp);
+        unsigned char *const bytes = malloc(lines.header.total_size);
+        check(bytes == NULL, "malloc");
+        unsigned char *to = bytes;
+        memcpy(to, &lines, sizeof(lines));
+        to += sizeof(lines);
+        for (uint64_t i = 0; i <= code->line_count; i++) {
+            const char *name;
+            const struct debug_entry entry = line_entry(code, i, &name);
+            memcpy(to, &entry, sizeof(entry));
+            to = (unsigned char *)stpcpy((char *)to + sizeof(entry), name) + 1;
+        }
+        check(write(file->fd, bytes, lines.header.total_size) != lines.header.total_size, "write");
+        free(bytes);
+    }
+    const struct jit_code_load load = load_record(file, code, name_size, timestamp);
+    const struct iovec parts[3] = {{(void *)(uintptr_t)&load, sizeof(load)},
+                                   {(void *)(uintptr_t)code->name, name_size},
+                                   {(void *)(uintptr_t)code->code_bytes, code->code_size}};
+    check(writev(file->fd, parts, 3) != load.header.total_size, "writev");
+    pthread_mutex_unlock(&file->lock);
+}
+
+/* A mutex and an unbuffered write for each part of a record, as wasmtime. */
+
+static void write_part(const struct file *file, const void *bytes, size_t size)
+{
+    check(write(file->fd, bytes, size) != (ssize_t)size, "write");
+}
+
+static void writes_append(void *state, const struct jitdump_code *code)
+{
+    struct file *file = state;
+    const size_t name_size = strlen(code->name) + 1;
+    pthread_mutex_lock(&file->lock);
+    const uint64_t timestamp = now();
+    if (code->line_count != 0) {
+        const struct jit_code_debug_info lines = lines_record(code, timestamp);
+        write_part(file, &lines, sizeof(lines));
+        for (uint64_t i = 0; i <= code->line_count; i++) {
+            const char *name;
+            const struct debug_entry entry = line_entry(code, i, &name);
+            write_part(file, &entry, sizeof(entry));
+            write_part(file, name, strlen(name) + 1);
+        }
+    }
+    const struct jit_code_load load = load_record(file, code, name_size, timestamp);
+    write_part(file, &load, sizeof(load));
+    write_part(file, code->name, name_size);
+    write_part(file, code->code_bytes, code->code_size);
+    pthread_mutex_unlock(&file->lock);
+}
+
+/* This library */
+
+static void *library_open(const char *directory, uint32_t flush_mode)
+{
+    struct jitdump *dump;
+    char message[256];
+    const struct jitdump_options options = {.struct_size = sizeof(options),
+                                            .flush_mode = flush_mode,
+                                            .directory = directory,
+                                            .error_message = message,
+                                            .error_message_size = sizeof(message)};
+    if (jitdump_open(&dump, &options) != 0) {
+        fprintf(stderr, "%s\n", message);
+        exit(1);
+    }
+    return dump;
+}
+
+static void *write_through_open(const char *directory)
+{
+    return library_open(directory, JITDUMP_FLUSH_WRITE_THROUGH);
+}
+
+static void *buffered_open(const char *directory)
+{
+    return library_open(directory, JITDUMP_FLUSH_BUFFERED);
+}
+
+static void *background_open(const char *directory)
+{
+    return library_open(directory, JITDUMP_FLUSH_BACKGROUND);
+}
+
+static void library_append(void *state, const struct jitdump_code *code)
+{
+    uint64_t code_index;
+    check(jitdump_load(state, code, &code_index) != 0, "jitdump_load");
+}
+
+static void library_close(void *state)
+{
+    check(jitdump_close(state) != 0, "jitdump_close");
+}
+
+const struct writer writers[] = {
+    {"limit-copy", file_open, copy_append, limit_finish_thread, file_close},
+    {"limit-write", file_open, write_append, limit_finish_thread, file_close},
+    {"mutex-stdio", stdio_open, stdio_append, NULL, file_close},
+    {"writev-each", file_open, writev_append, NULL, file_close},
+    {"writes-each", file_open, writes_append, NULL, file_close},
+    {"buffered", buffered_open, library_append, NULL, library_close},
+    {"background", background_open, library_append, NULL, library_close},
+    {"write-through", write_through_open, library_append, NULL, library_close},
+};
+const size_t writer_count = sizeof(writers) / sizeof(writers[0]);
