@@ -170,13 +170,19 @@ static size_t whole_groups(const struct iovec *bytes, size_t written)
     return whole;
 }
 
+static size_t total_size(const struct iovec *bytes, int count)
+{
+    return bytes[0].iov_len + (count == 2 ? bytes[1].iov_len : 0);
+}
+
 /* Writes all of it, or as much as can be. Returns how much; sets errno if not all. */
 static size_t write_all(int fd, const struct iovec *bytes, int count)
 {
-    struct iovec rest[2] = {bytes[0], count == 2 ? bytes[1] : (struct iovec){NULL, 0}};
+    struct iovec rest[2] = {bytes[0], bytes[count - 1]};
+    const size_t size = total_size(bytes, count);
     size_t written = 0;
-    while (rest[0].iov_len + rest[1].iov_len != 0) {
-        const ssize_t result = writev(fd, rest, 2);
+    while (written < size) {
+        const ssize_t result = writev(fd, rest, count);
         if (result < 0 && errno == EINTR)
             continue;
         if (result <= 0) {
@@ -186,7 +192,7 @@ static size_t write_all(int fd, const struct iovec *bytes, int count)
         }
         written += (size_t)result;
         size_t done = (size_t)result;
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < count; i++) {
             const size_t step = done < rest[i].iov_len ? done : rest[i].iov_len;
             rest[i].iov_base = (char *)rest[i].iov_base + step;
             rest[i].iov_len -= step;
@@ -200,7 +206,7 @@ int dump_file_append(struct dump_file *file, const struct iovec *bytes, int coun
 {
     if (file->error != 0)
         return file->error;
-    const size_t size = bytes[0].iov_len + (count == 2 ? bytes[1].iov_len : 0);
+    const size_t size = total_size(bytes, count);
     size_t written = 0;
     if (size > file->resource_limit - file->size) {
         /* Not even tried: at the limit the kernel would send SIGXFSZ, which kills. */

@@ -37,7 +37,7 @@ int dump_file_directory(const char *directory, char absolute[PATH_MAX]);
 int dump_file_create(struct dump_file *file, const char *directory,
                      const struct jitdump_file_header *header);
 
-/* Appends bytes that make whole groups of records. On error the file is cut back to the last
+/* Appends one or two pieces that make whole groups of records. On error the file is cut back to the last
  * whole one and takes no more: the error is returned now and from then on. */
 int dump_file_append(struct dump_file *file, const struct iovec *bytes, int count);
 

@@ -68,7 +68,8 @@ static int append_oversize(struct jitdump *dump, const struct group *group, uint
     encode_head(dump, group, &reservation, head);
     const struct iovec bytes[2] = {{head, (size_t)group->head_size},
                                    {(void *)(uintptr_t)group->tail, (size_t)group->tail_size}};
-    append_buffer_commit_oversize(&dump->buffer, &reservation, bytes, 2);
+    append_buffer_commit_oversize(&dump->buffer, &reservation, bytes,
+                                  group->tail_size != 0 ? 2 : 1);
     free(head);
     *index = reservation.index;
     return flush_error(dump);

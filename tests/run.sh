@@ -25,7 +25,12 @@ need make make
 need pkg-config pkg-config
 need python3 python3
 need readelf binutils
+need spin spin
 need perf 'linux-perf|linux-tools-generic'
+need llvm-dwarfdump llvm
+need qemu-aarch64 qemu-user
+need aarch64-linux-gnu-gcc 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
+need riscv64-linux-gnu-gcc 'gcc-riscv64-linux-gnu libc6-dev-riscv64-cross'
 need_header stdio.h libc6-dev
 need_header cmocka.h libcmocka-dev
 # shellcheck disable=SC2086 # several words are wanted
