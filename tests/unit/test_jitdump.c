@@ -252,12 +252,12 @@ static void bad_options_are_refused(void **state)
     CHECK_OPTION(JITDUMP_ERROR_STRUCT_SIZE, with.struct_size = 0);
     CHECK_OPTION(JITDUMP_ERROR_STRUCT_SIZE, with.struct_size--);
     CHECK_OPTION(JITDUMP_ERROR_STRUCT_SIZE, with.struct_size++);
-    CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flags = 4);
+    CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flags = 32);
     assert_string_equal(message, jitdump_strerror(JITDUMP_ERROR_OPTION));
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.clock = 2);
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flush_mode = 3);
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.elf_mach = 65536);
-    CHECK_OPTION(JITDUMP_ERROR_OPTION, with.reserved = 1);
+    CHECK_OPTION(JITDUMP_ERROR_OPTION, with.dialect = 3);
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flush_bytes = 4095);
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flush_bytes = (16 << 20) + 1);
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flush_interval_ns = UINT64_C(3600000000001));
@@ -306,7 +306,7 @@ static void bad_input_is_refused_and_changes_nothing(void **state)
     CHECK_LOAD(JITDUMP_ERROR_STRUCT_SIZE, code.struct_size = 0);
     CHECK_LOAD(JITDUMP_ERROR_STRUCT_SIZE, code.struct_size--);
     CHECK_LOAD(JITDUMP_ERROR_STRUCT_SIZE, code.struct_size += 8);
-    CHECK_LOAD(JITDUMP_ERROR_OPTION, code.reserved = 1);
+    CHECK_LOAD(JITDUMP_ERROR_TIER, code.tier = 1);
     CHECK_LOAD(JITDUMP_ERROR_NAME_MISSING, code.name = NULL);
     CHECK_LOAD(JITDUMP_ERROR_CODE_SIZE, code.code_size = UINT32_MAX);
     CHECK_LOAD(JITDUMP_ERROR_LINES_MISSING, code.line_count = 1);
