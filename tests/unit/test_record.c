@@ -1,6 +1,7 @@
 /* The encoders: every byte of each record, and every refusal. The expected bytes are laid
  * out here from the specification, without the library's structures. */
 #define _GNU_SOURCE
+#include "expected.h"
 #include "temporary.h"
 
 #include "record_code.h"
@@ -9,30 +10,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* What is expected, put together field by field. */
-struct expected {
-    unsigned char bytes[1024];
-    size_t size;
-};
-
-static void u32(struct expected *expected, uint32_t value)
-{
-    memcpy(expected->bytes + expected->size, &value, sizeof(value));
-    expected->size += sizeof(value);
-}
-
-static void u64(struct expected *expected, uint64_t value)
-{
-    memcpy(expected->bytes + expected->size, &value, sizeof(value));
-    expected->size += sizeof(value);
-}
-
-static void bytes(struct expected *expected, const void *from, size_t size)
-{
-    memcpy(expected->bytes + expected->size, from, size);
-    expected->size += size;
-}
 
 static const struct record_stamp stamp = {.timestamp = 0x1122334455667788,
                                           .code_index = 0x99,
