@@ -239,8 +239,6 @@ static void after_fork(struct process_member *member)
     append_buffer_reset(&dump->buffer);
     background_forget(&dump->background);
     dump_file_abandon(&dump->file);
-    if (dump->perf_map.names != NULL)
-        perf_map_after_fork(&dump->perf_map);
     set_status(dump, STATUS_FORKED);
 }
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The longest line; what is left of a longer name is cut. */
@@ -63,7 +62,9 @@ static void write_line(struct perf_map *map, uint64_t code_addr, uint64_t code_s
     do
         written = write(map->fd, line, size);
     while (written < 0 && errno == EINTR);
-    if (written != (ssize_t)size)
+    if (written == (ssize_t)size)
+        atomic_fetch_add_explicit(&map->size, size, memory_order_relaxed);
+    else
         atomic_store_explicit(&map->error, JITDUMP_ERROR_PERF_MAP, memory_order_relaxed);
 }
 
@@ -114,24 +115,24 @@ void perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_
         write_line(map, new_code_addr, code_size, "", name->name);
 }
 
-void perf_map_after_fork(struct perf_map *map)
-{
-    struct stat status;
-    map->size_at_fork = fstat(map->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
-}
-
+/* The whole lines among the first `size` bytes: at the fork, another thread may have been
+ * between its write and its count. */
 static int copy(int to, int from, uint64_t size)
 {
     char bytes[4096];
+    uint64_t whole = 0;
     for (uint64_t at = 0; at < size;) {
         const uint64_t left = size - at;
         const ssize_t count =
             pread(from, bytes, left < sizeof(bytes) ? (size_t)left : sizeof(bytes), (off_t)at);
         if (count <= 0 || write(to, bytes, (size_t)count) != count)
             return JITDUMP_ERROR_PERF_MAP;
+        const char *newline = memrchr(bytes, '\n', (size_t)count);
+        if (newline != NULL)
+            whole = at + (uint64_t)(newline - bytes) + 1;
         at += (uint64_t)count;
     }
-    return 0;
+    return ftruncate(to, (off_t)whole) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
 }
 
 int perf_map_start_in_child(struct perf_map *map, uint32_t pid)
@@ -140,7 +141,7 @@ int perf_map_start_in_child(struct perf_map *map, uint32_t pid)
     int error = create(pid, &fd);
     if (error != 0)
         return error;
-    error = copy(fd, map->fd, map->size_at_fork);
+    error = copy(fd, map->fd, atomic_load_explicit(&map->size, memory_order_relaxed));
     close(map->fd);
     map->fd = fd;
     map->pid = pid;

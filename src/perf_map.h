@@ -25,8 +25,9 @@ struct perf_map_name {
 struct perf_map {
     int fd; /* -1: none */
     uint32_t pid;
-    /* In the child of a fork: how much of the parent's map was there. */
-    uint64_t size_at_fork;
+    /* Of the lines written. In the child of a fork it stays what it was then, whatever the
+     * parent has appended since. */
+    _Atomic uint64_t size;
     /* JITDUMP_ERROR_PERF_MAP after a failed write; nothing is written from then on. */
     _Atomic int error;
     _Atomic(struct perf_map_name *) *names;
@@ -40,10 +41,7 @@ void perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_addr
 void perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
                    uint64_t code_size);
 
-/* In the child of a fork; async-signal-safe. */
-void perf_map_after_fork(struct perf_map *map);
-
-/* The child's own map, a copy of what the parent's was at the fork. */
+/* In the child of a fork: its own map, a copy of what the parent's was at the fork. */
 int perf_map_start_in_child(struct perf_map *map, uint32_t pid);
 
 /* Of the child of a fork that has no map of its own, `unlink_it` must be false. */
