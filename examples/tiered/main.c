@@ -21,6 +21,7 @@ static const char usage[] =
     "  --rounds N         how often main is called (default: 10000)\n"
     "  --hot N            after how many calls and rounds of its loops a function is compiled\n"
     "                     once more (default: 1000000)\n"
+    "  --no-move          never use an address twice\n"
     "  --log FILE         write down what was described, for tests\n"
     "\n"
     "$JITDUMP_TRACK is source (default) or bytecode.\n";
@@ -47,7 +48,7 @@ static uint32_t dialect_number(const char *name)
     die("%s: no dialect", name);
 }
 
-static void run(struct runtime *runtime, uint64_t rounds, uint64_t hot)
+static void run(struct runtime *runtime, uint64_t rounds, uint64_t hot, bool moving)
 {
     struct program *program = runtime->program;
     for (uint32_t i = 0; i < program->function_count; i++)
@@ -64,7 +65,7 @@ static void run(struct runtime *runtime, uint64_t rounds, uint64_t hot)
                 changed = true;
             }
         }
-        if (changed)
+        if (changed && moving)
             runtime_compact(runtime);
     }
     printf("%" PRId64 "\n", result);
@@ -72,7 +73,7 @@ static void run(struct runtime *runtime, uint64_t rounds, uint64_t hot)
 
 int main(int argc, char **argv)
 {
-    enum { JITDUMP = 1, OUTERMOST, SOURCE_FILES, PERF_MAP, ROUNDS, HOT, LOG };
+    enum { JITDUMP = 1, OUTERMOST, SOURCE_FILES, PERF_MAP, ROUNDS, HOT, NO_MOVE, LOG };
     static const struct option options[] = {
         {"jitdump", required_argument, NULL, JITDUMP},
         {"outermost", no_argument, NULL, OUTERMOST},
@@ -80,6 +81,7 @@ int main(int argc, char **argv)
         {"perf-map", no_argument, NULL, PERF_MAP},
         {"rounds", required_argument, NULL, ROUNDS},
         {"hot", required_argument, NULL, HOT},
+        {"no-move", no_argument, NULL, NO_MOVE},
         {"log", required_argument, NULL, LOG},
         {NULL, 0, NULL, 0},
     };
@@ -88,7 +90,7 @@ int main(int argc, char **argv)
                                            .error_message = message,
                                            .error_message_size = sizeof(message)};
     static struct runtime runtime;
-    bool wanted = false;
+    bool wanted = false, moving = true;
     uint64_t rounds = 10000, hot = 1000000;
     int option;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -112,6 +114,9 @@ int main(int argc, char **argv)
         case HOT:
             hot = strtoull(optarg, NULL, 10);
             break;
+        case NO_MOVE:
+            moving = false;
+            break;
         case LOG:
             runtime.log = fopen(optarg, "w");
             if (runtime.log == NULL)
@@ -132,7 +137,7 @@ int main(int argc, char **argv)
         program.functions[program.function_count - 1].parameter_count != 1)
         die("the last function must have one parameter: it is called");
     runtime_start(&runtime, &program, wanted ? &dump_options : NULL);
-    run(&runtime, rounds, hot);
+    run(&runtime, rounds, hot, moving);
     if (runtime.log != NULL)
         fclose(runtime.log);
     const int error = jitdump_close(runtime.dump);
