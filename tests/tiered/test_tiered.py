@@ -12,13 +12,13 @@ import sys
 import tempfile
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "tests" / "consumers"))
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TESTS / "consumers"))
 
 import perf  # noqa: E402
 from tiered_log import FUNCTIONS, Log  # noqa: E402
 
-PROGRAM = HERE / "program.tl"
+PROGRAM = TESTS.parent / "examples" / "tiered" / "program.tl"
 SAMPLES_MIN = 300
 # Half of the time or more in the baseline tier.
 BOTH_TIERS = ["--rounds", "16000", "--hot", "40000000"]
