@@ -648,9 +648,9 @@ struct jitdump_code {
  * Cost: a copy of the code, one clock read, and the flush mode's writing. No lock,
  * allocation or system call otherwise, except: a group of more than flush_bytes is
  * written before the call returns, with a temporary allocation for the part in front
- * of the code bytes; a large track (docs/debug-info.md: above about 150 positions in samply's
- * dialects, 3000 in perf's) takes one too; and when the buffer is full (four blocks, none
- * written yet) the call waits for the file, which is the one place where appends wait.
+ * of the code bytes; a track of more than some hundred positions (docs/debug-info.md) takes
+ * one too; and when the buffer is full (four blocks, none written yet) the call waits for the
+ * file, which is the one place where appends wait.
  *
  * Errors: STRUCT_SIZE, NO_MEMORY, NAME_MISSING, CODE_*, RECORD_SIZE, LINES_*, LINE_*,
  * TRACK_*, OFFSETS_*, POSITION_*, FUNCTION_NAME, TIER, UNWIND_*: nothing appended, the dump

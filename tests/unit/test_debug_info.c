@@ -406,31 +406,31 @@ static void records_are_at_most_4_gib(void **state)
     free(name);
 }
 
-/* The bound that the documentation gives for working without an allocation. */
+/* The bounds that the documentation gives for working without an allocation. */
 static void some_hundred_positions_need_no_allocation(void **state)
 {
     (void)state;
-    struct jitdump_function list[150];
-    for (int i = 0; i < 150; i++)
-        list[i] = (struct jitdump_function){"f", "a.js", 1, 1, 0, 0};
-    struct jitdump_position *deep = chain(2048);
-    for (uint32_t i = 0; i < 2048; i++)
-        deep[i] = (struct jitdump_position){i % 150, 1, 1, i == 0 ? JITDUMP_NONE : 0};
-    const struct jitdump_offset table[] = {{0, 0}};
-    const struct {
+    static const struct {
         struct debug_info_settings settings;
-        uint64_t functions, positions;
+        uint32_t functions, positions;
     } cases[] = {
-        {{.track = "", .dialect = JITDUMP_DIALECT_SAMPLY_2023}, 150, 150},
-        {{.track = "", .dialect = JITDUMP_DIALECT_SAMPLY_2026}, 150, 150},
-        {{.track = "", .dialect = JITDUMP_DIALECT_SAMPLY_2023}, 20, 250},
-        {{.track = "", .outermost = true}, 150, 2048},
+        {{.track = "", .dialect = JITDUMP_DIALECT_PERF}, 400, 4096},
+        {{.track = "", .outermost = true}, 400, 2048},
+        {{.track = "", .dialect = JITDUMP_DIALECT_SAMPLY_2023}, 180, 180},
+        {{.track = "", .dialect = JITDUMP_DIALECT_SAMPLY_2023}, 20, 350},
+        {{.track = "", .dialect = JITDUMP_DIALECT_SAMPLY_2026}, 340, 340},
+        {{.track = "", .dialect = JITDUMP_DIALECT_SAMPLY_2026}, 20, 1900},
     };
+    struct jitdump_function list[400];
+    for (size_t i = 0; i < COUNT(list); i++)
+        list[i] = functions[0];
+    struct jitdump_position *broad = chain(4096);
+    const struct jitdump_offset table[] = {{0, 0}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        for (uint32_t j = 0; j < 2048; j++)
-            deep[j].function = j % (uint32_t)cases[i].functions;
-        const struct jitdump_track track = {NULL,  list, cases[i].functions, deep,
-                                            cases[i].positions, table, 1};
+        for (uint32_t j = 1; j < cases[i].positions; j++)
+            broad[j] = (struct jitdump_position){j % cases[i].functions, 1, 1, 0};
+        const struct jitdump_track track = {
+            NULL, list, cases[i].functions, broad, cases[i].positions, table, 1};
         const struct jitdump_code code = code_of(&track, 1);
         struct scratch scratch;
         struct debug_info info;
@@ -438,7 +438,7 @@ static void some_hundred_positions_need_no_allocation(void **state)
         assert_int_equal(debug_info_check(&info, &cases[i].settings, &code, &scratch, &size), 0);
         assert_null(scratch.allocated);
     }
-    free(deep);
+    free(broad);
 }
 
 int main(void)
