@@ -83,15 +83,16 @@ def random_functions(random_: random.Random) -> List[Function]:
 def random_positions(random_: random.Random, functions: List[Function]) -> List[Position]:
     outer = random_.randrange(len(functions))
     # How readily a position is inlined in one of the last few, which makes chains deep, or in
-    # any, which makes trees broad.
+    # any, which makes trees broad; or all in the first, with many functions at one caller.
     deep = random_.random()
+    broad = random_.random() < 0.1
     inlined = random_.random()
     positions: List[Position] = []
     for index in range(random_.randint(1, random_.choice([2, 8, 30, 30, 400]))):
         caller, function = NONE, outer
         if index > 0 and random_.random() < inlined:
             first = max(0, index - 3) if random_.random() < deep else 0
-            caller = random_.randrange(first, index)
+            caller = 0 if broad else random_.randrange(first, index)
             function = random_.randrange(len(functions))
             if random_.random() < 0.3:  # another position of a call that there is already
                 caller, function = positions[-1].caller, positions[-1].function
