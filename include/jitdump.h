@@ -136,57 +136,6 @@ enum jitdump_error {
     /* A line has no file: NULL or empty. */
     JITDUMP_ERROR_LINE_FILE = -31,
 
-    /* Both lines and tracks are given: which of them is meant? */
-    JITDUMP_ERROR_LINES_AND_TRACKS = -50,
-    /* A count is not 0, but its array is NULL: of the tracks, or of something in one. */
-    JITDUMP_ERROR_TRACK_MISSING = -51,
-    /* The track has no offsets, or none of them leads to a position. */
-    JITDUMP_ERROR_TRACK_EMPTY = -52,
-    /* A count in the track is over JITDUMP_TRACK_COUNT_MAX. */
-    JITDUMP_ERROR_TRACK_COUNT = -53,
-    /* The offsets do not ascend strictly. */
-    JITDUMP_ERROR_OFFSETS_ORDER = -54,
-    /* An offset is outside of the code. */
-    JITDUMP_ERROR_OFFSETS_RANGE = -55,
-    /* An offset's position is no index of the positions. */
-    JITDUMP_ERROR_POSITION_INDEX = -56,
-    /* A position's function is no index of the functions. */
-    JITDUMP_ERROR_POSITION_FUNCTION = -57,
-    /* A position's caller is not an earlier position. (So there can be no cycle.) */
-    JITDUMP_ERROR_POSITION_CALLER = -58,
-    /* A position has more callers, one above the other, than JITDUMP_INLINE_DEPTH_MAX. */
-    JITDUMP_ERROR_POSITION_DEPTH = -59,
-    /* Two positions without caller are of different functions: the code's own function is
-     * one. */
-    JITDUMP_ERROR_POSITION_OUTERMOST = -60,
-    /* A function of the track has no name: NULL or empty. */
-    JITDUMP_ERROR_FUNCTION_NAME = -61,
-
-    /* The tier is none that jitdump_add_tier() gave for this dump. */
-    JITDUMP_ERROR_TIER = -62,
-    /* The tier has no name: NULL or empty. */
-    JITDUMP_ERROR_TIER_NAME = -63,
-    /* The tier's colour is no enum jitdump_color. */
-    JITDUMP_ERROR_TIER_COLOR = -64,
-    /* The dump has JITDUMP_TIERS_MAX tiers already. */
-    JITDUMP_ERROR_TIER_LIMIT = -65,
-    /* A tier without name_prefix in a dump of JITDUMP_DIALECT_SAMPLY_2026, which has no
-     * record for it: nothing could come of it. */
-    JITDUMP_ERROR_TIER_DIALECT = -66,
-
-    /* The source has no path: NULL or empty. */
-    JITDUMP_ERROR_SOURCE_PATH = -67,
-    /* source_size is not 0, but source is NULL. */
-    JITDUMP_ERROR_SOURCE_MISSING = -68,
-    /* The dump has a source of that path already. */
-    JITDUMP_ERROR_SOURCE_TWICE = -69,
-    /* JITDUMP_SOURCE_FILES: the source could not be written beside the dump. */
-    JITDUMP_ERROR_SOURCE_FILE = -70,
-
-    /* JITDUMP_PERF_MAP: the map could not be created, because something that is no stale map
-     * of ours has its name, or could not be written. */
-    JITDUMP_ERROR_PERF_MAP = -71,
-
     /* Of eh_frame and eh_frame_hdr one is given without the other, or without its
      * size. */
     JITDUMP_ERROR_UNWIND_EMPTY = -32,
@@ -223,7 +172,58 @@ enum jitdump_error {
     /* A JITDUMP_UNWIND_RESTORE_STATE without a state remembered. */
     JITDUMP_ERROR_UNWIND_STEP_STATE = -45,
     /* jitdump_unwind_eh_frame(): the bytes do not fit into `capacity`. */
-    JITDUMP_ERROR_UNWIND_CAPACITY = -46
+    JITDUMP_ERROR_UNWIND_CAPACITY = -46,
+
+    /* Both lines and tracks are given: which of them is meant? */
+    JITDUMP_ERROR_LINES_AND_TRACKS = -47,
+    /* A count is not 0, but its array is NULL: of the tracks, or of something in one. */
+    JITDUMP_ERROR_TRACK_MISSING = -48,
+    /* The track has no offsets, or none of them leads to a position. */
+    JITDUMP_ERROR_TRACK_EMPTY = -49,
+    /* A count in the track is over JITDUMP_TRACK_COUNT_MAX. */
+    JITDUMP_ERROR_TRACK_COUNT = -50,
+    /* The offsets do not ascend strictly. */
+    JITDUMP_ERROR_OFFSETS_ORDER = -51,
+    /* An offset is outside of the code. */
+    JITDUMP_ERROR_OFFSETS_RANGE = -52,
+    /* An offset's position is no index of the positions. */
+    JITDUMP_ERROR_POSITION_INDEX = -53,
+    /* A position's function is no index of the functions. */
+    JITDUMP_ERROR_POSITION_FUNCTION = -54,
+    /* A position's caller is not an earlier position. (So there can be no cycle.) */
+    JITDUMP_ERROR_POSITION_CALLER = -55,
+    /* A position has more callers, one above the other, than JITDUMP_INLINE_DEPTH_MAX. */
+    JITDUMP_ERROR_POSITION_DEPTH = -56,
+    /* Two positions without caller are of different functions: the code's own function is
+     * one. */
+    JITDUMP_ERROR_POSITION_OUTERMOST = -57,
+    /* A function of the track has no name: NULL or empty. */
+    JITDUMP_ERROR_FUNCTION_NAME = -58,
+
+    /* The tier is none that jitdump_add_tier() gave for this dump. */
+    JITDUMP_ERROR_TIER = -59,
+    /* The tier has no name: NULL or empty. */
+    JITDUMP_ERROR_TIER_NAME = -60,
+    /* The tier's colour is no enum jitdump_color. */
+    JITDUMP_ERROR_TIER_COLOR = -61,
+    /* The dump has JITDUMP_TIERS_MAX tiers already. */
+    JITDUMP_ERROR_TIER_LIMIT = -62,
+    /* A tier without name_prefix in a dump of JITDUMP_DIALECT_SAMPLY_2026, which has no
+     * record for it: nothing could come of it. */
+    JITDUMP_ERROR_TIER_DIALECT = -63,
+
+    /* The source has no path: NULL or empty. */
+    JITDUMP_ERROR_SOURCE_PATH = -64,
+    /* source_size is not 0, but source is NULL. */
+    JITDUMP_ERROR_SOURCE_MISSING = -65,
+    /* The dump has a source of that path already. */
+    JITDUMP_ERROR_SOURCE_TWICE = -66,
+    /* JITDUMP_SOURCE_FILES: the source could not be written beside the dump. */
+    JITDUMP_ERROR_SOURCE_FILE = -67,
+
+    /* JITDUMP_PERF_MAP: the map could not be created, because something that is no stale map
+     * of ours has its name, or could not be written. */
+    JITDUMP_ERROR_PERF_MAP = -68
 };
 
 /* Where the records' timestamps come from. */
@@ -274,7 +274,7 @@ enum jitdump_option_flags {
     JITDUMP_SOURCE_FILES = 8,
     /* Also writes /tmp/perf-<pid>.map, mode 0600: a line of text for each load and each move,
      * for what reads no jitdump: perf top, perf report without inject, bpftrace, bcc. It
-     * knows no time: where an address was used twice, the later line counts. Costs a `write`
+     * knows no time: where an address was used twice, perf picks either line. Costs a `write`
      * per load and move in every flush mode. What can't be written is an error of
      * jitdump_flush() and jitdump_close(). perf as root ignores the map of another user
      * without its option -f. */

@@ -1,54 +1,41 @@
-#!/usr/bin/env python3
 """Runs the tiered example under the real perf: each sample in generated code has the function and
 the line that the example described, for each track, and by the perf map alone too."""
 from __future__ import annotations
 
 import collections
-import os
 import pathlib
 import re
-import shutil
-import sys
-import tempfile
-import unittest
 
-TESTS = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TESTS / "consumers"))
+import perf
+from case import PerfTest
+from tiered_log import FUNCTIONS, Log
 
-import perf  # noqa: E402
-from tiered_log import FUNCTIONS, Log  # noqa: E402
-
-PROGRAM = TESTS.parent / "examples" / "tiered" / "program.tl"
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAM = ROOT / "examples" / "tiered" / "program.tl"
 SAMPLES_MIN = 300
 # Half of the time or more in the baseline tier.
 BOTH_TIERS = ["--rounds", "16000", "--hot", "40000000"]
 
 
-class Tiered(unittest.TestCase):
+class Tiered(PerfTest):
     def setUp(self) -> None:
-        reason = perf.why_unusable()
-        if reason and os.environ.get("JITDUMP_TESTS_REQUIRE_PERF") == "1":
-            self.fail(reason)
-        if reason:
-            self.skipTest(reason)
-        directory = tempfile.mkdtemp(prefix="jitdump-")
-        self.addCleanup(shutil.rmtree, directory)
-        self.session = perf.Session(pathlib.Path(directory).resolve())
+        super().setUp()
+        self.recording = self.session()
 
     def record(self, *options: str, track: str = "") -> Log:
-        self.session.environment.pop("JITDUMP_TRACK", None)
+        self.recording.environment.pop("JITDUMP_TRACK", None)
         if track:
-            self.session.environment["JITDUMP_TRACK"] = track
-        log = self.session.directory / "log"
-        self.session.perf(*perf.RECORD, *perf.MONOTONIC, "-o", self.session.data, "--",
+            self.recording.environment["JITDUMP_TRACK"] = track
+        log = self.recording.directory / "log"
+        self.recording.perf(*perf.RECORD, *perf.MONOTONIC, "-o", self.recording.data, "--",
                           perf.WORKLOAD, "--jitdump", "perf", "--log", log, *options, PROGRAM)
         return Log(log)
 
     def check(self, log: Log, frame_at: int, bytecode: bool = False) -> collections.Counter[str]:
         """The lines of all samples in generated code, each being that of the frame."""
-        self.session.inject()
+        self.recording.inject()
         lines: collections.Counter[str] = collections.Counter()
-        for sample in self.session.samples():
+        for sample in self.recording.samples():
             place = log.at(sample.ip, sample.time)
             if place is None:
                 continue
@@ -83,15 +70,15 @@ class Tiered(unittest.TestCase):
         log = self.record("--source-files", *BOTH_TIERS, track="bytecode")
         self.check(log, 0, bytecode=True)
         # perf annotate has the listing's text beside the code.
-        text = self.session.perf("annotate", "--stdio", "-i", self.session.injected, "-s",
+        text = self.recording.perf("annotate", "--stdio", "-i", self.recording.injected, "-s",
                                  "Baseline: score").stdout
         for instruction in ("call distance", "call clamp", "call square", "add"):
             self.assertRegex(text, rf"(?m)^.*:\s+\d*\s*{instruction}\s*$")
 
     def test_annotate(self) -> None:
         self.record(*BOTH_TIERS)
-        self.session.inject()
-        text = self.session.perf("annotate", "--stdio", "-i", self.session.injected, "-s",
+        self.recording.inject()
+        text = self.recording.perf("annotate", "--stdio", "-i", self.recording.injected, "-s",
                                  "Ion: main").stdout
         # Of main itself, and of what is inlined one and two levels deep.
         for line in ("sum i < n of", "clamp(distance(n, n + 1)) +", "square(x - 3) +",
@@ -103,7 +90,7 @@ class Tiered(unittest.TestCase):
         self.addCleanup(self.remove_maps)
         log = self.record("--perf-map", "--no-move", *BOTH_TIERS)
         found: collections.Counter[str] = collections.Counter()
-        text = self.session.perf("script", "--ns", "-G", "-i", self.session.data, "-F",
+        text = self.recording.perf("script", "--ns", "-G", "-i", self.recording.data, "-F",
                                  "comm,pid,tid,time,ip,sym").stdout
         for sample in perf.parse_samples(text):
             self.pid = sample.pid
@@ -113,18 +100,10 @@ class Tiered(unittest.TestCase):
                 found[sample.symbol] += 1
         self.assertGreaterEqual(sum(found.values()), SAMPLES_MIN)
         self.assertLessEqual({f"Baseline: {name}" for name in FUNCTIONS[1:]}, set(found))
-        report = self.session.perf("report", "--stdio", "-i", self.session.data, "--sort",
+        report = self.recording.perf("report", "--stdio", "-i", self.recording.data, "--sort",
                                    "sym").stdout
         self.assertIn("Ion: main", report)
         print(f"samples: {self.id()} {sum(found.values())} all right, of {len(found)} functions")
 
     def remove_maps(self) -> None:
         pathlib.Path(f"/tmp/perf-{self.pid}.map").unlink()
-
-
-if __name__ == "__main__":
-    result = unittest.main(verbosity=2, exit=False).result
-    if result.skipped and not result.failures and not result.errors:
-        print("skipped:", result.skipped[0][1])
-        sys.exit(77)
-    sys.exit(not result.wasSuccessful())

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -498,16 +497,14 @@ static void every_error_has_a_line_of_its_own(void **state)
     (void)state;
     const char *unknown = jitdump_strerror(-1000);
     for (int error = 0; error >= JITDUMP_ERROR_PERF_MAP; error--) {
-        /* Two sequences without a gap. */
-        const bool is_error = error >= JITDUMP_ERROR_UNWIND_CAPACITY || error <= JITDUMP_ERROR_LINES_AND_TRACKS;
         const char *line = jitdump_strerror(error);
         assert_null(strchr(line, '\n'));
-        assert_int_equal(strcmp(line, unknown) != 0, is_error);
-        for (int other = 0; is_error && other > error; other--)
+        assert_string_not_equal(line, unknown);
+        for (int other = 0; other > error; other--)
             assert_string_not_equal(line, jitdump_strerror(other));
     }
-    assert_string_equal(jitdump_strerror(1), jitdump_strerror(-1000));
-    assert_string_equal(jitdump_strerror(JITDUMP_ERROR_UNWIND_CAPACITY - 1), jitdump_strerror(-1000));
+    assert_string_equal(jitdump_strerror(1), unknown);
+    assert_string_equal(jitdump_strerror(JITDUMP_ERROR_PERF_MAP - 1), unknown);
 }
 
 static void the_version_is_the_headers(void **state)
