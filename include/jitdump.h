@@ -172,7 +172,58 @@ enum jitdump_error {
     /* A JITDUMP_UNWIND_RESTORE_STATE without a state remembered. */
     JITDUMP_ERROR_UNWIND_STEP_STATE = -45,
     /* jitdump_unwind_eh_frame(): the bytes do not fit into `capacity`. */
-    JITDUMP_ERROR_UNWIND_CAPACITY = -46
+    JITDUMP_ERROR_UNWIND_CAPACITY = -46,
+
+    /* Both lines and tracks are given: which of them is meant? */
+    JITDUMP_ERROR_LINES_AND_TRACKS = -47,
+    /* A count is not 0, but its array is NULL: of the tracks, or of something in one. */
+    JITDUMP_ERROR_TRACK_MISSING = -48,
+    /* The track has no offsets, or none of them leads to a position. */
+    JITDUMP_ERROR_TRACK_EMPTY = -49,
+    /* A count in the track is over JITDUMP_TRACK_COUNT_MAX. */
+    JITDUMP_ERROR_TRACK_COUNT = -50,
+    /* The offsets do not ascend strictly. */
+    JITDUMP_ERROR_OFFSETS_ORDER = -51,
+    /* An offset is outside of the code. */
+    JITDUMP_ERROR_OFFSETS_RANGE = -52,
+    /* An offset's position is no index of the positions. */
+    JITDUMP_ERROR_POSITION_INDEX = -53,
+    /* A position's function is no index of the functions. */
+    JITDUMP_ERROR_POSITION_FUNCTION = -54,
+    /* A position's caller is not an earlier position. (So there can be no cycle.) */
+    JITDUMP_ERROR_POSITION_CALLER = -55,
+    /* A position has more callers, one above the other, than JITDUMP_INLINE_DEPTH_MAX. */
+    JITDUMP_ERROR_POSITION_DEPTH = -56,
+    /* Two positions without caller are of different functions: the code's own function is
+     * one. */
+    JITDUMP_ERROR_POSITION_OUTERMOST = -57,
+    /* A function of the track has no name: NULL or empty. */
+    JITDUMP_ERROR_FUNCTION_NAME = -58,
+
+    /* The tier is none that jitdump_add_tier() gave for this dump. */
+    JITDUMP_ERROR_TIER = -59,
+    /* The tier has no name: NULL or empty. */
+    JITDUMP_ERROR_TIER_NAME = -60,
+    /* The tier's colour is no enum jitdump_color. */
+    JITDUMP_ERROR_TIER_COLOR = -61,
+    /* The dump has JITDUMP_TIERS_MAX tiers already. */
+    JITDUMP_ERROR_TIER_LIMIT = -62,
+    /* A tier without name_prefix in a dump of JITDUMP_DIALECT_SAMPLY_2026, which has no
+     * record for it: nothing could come of it. */
+    JITDUMP_ERROR_TIER_DIALECT = -63,
+
+    /* The source has no path: NULL or empty. */
+    JITDUMP_ERROR_SOURCE_PATH = -64,
+    /* source_size is not 0, but source is NULL. */
+    JITDUMP_ERROR_SOURCE_MISSING = -65,
+    /* The dump has a source of that path already. */
+    JITDUMP_ERROR_SOURCE_TWICE = -66,
+    /* JITDUMP_SOURCE_FILES: the source could not be written beside the dump. */
+    JITDUMP_ERROR_SOURCE_FILE = -67,
+
+    /* JITDUMP_PERF_MAP: the map could not be created, because something that is no stale map
+     * of ours has its name, or could not be written. */
+    JITDUMP_ERROR_PERF_MAP = -68
 };
 
 /* Where the records' timestamps come from. */
@@ -212,7 +263,35 @@ enum jitdump_option_flags {
     JITDUMP_UNLINK_AT_CLOSE = 1,
     /* Take JITDUMP_CLOCK_TSC without asking the kernel for a conversion. For those
      * who know that the perf.data will hold one. */
-    JITDUMP_FORCE_TSC = 2
+    JITDUMP_FORCE_TSC = 2,
+    /* Where inlined code comes from several lines, one in the other, JIT_CODE_DEBUG_INFO,
+     * and so perf, gets the outermost: the line of the function that was compiled. Without
+     * it, the innermost: the line in the function that was inlined. */
+    JITDUMP_OUTERMOST_LINES = 4,
+    /* What jitdump_embed_source() is given is also written to files beside the dump,
+     * `jit-<pid>-<number>-<name>`, and JIT_CODE_DEBUG_INFO names these in place of the
+     * source's path, so that perf annotate shows source that is in no file. */
+    JITDUMP_SOURCE_FILES = 8,
+    /* Also writes /tmp/perf-<pid>.map, mode 0600: a line of text for each load and each move,
+     * for what reads no jitdump: perf top, perf report without inject, bpftrace, bcc. It
+     * knows no time: where an address was used twice, perf picks either line. Costs a `write`
+     * per load and move in every flush mode. What can't be written is an error of
+     * jitdump_flush() and jitdump_close(). perf as root ignores the map of another user
+     * without its option -f. */
+    JITDUMP_PERF_MAP = 16
+};
+
+/* Which records describe lines and inlining. JIT_CODE_DEBUG_INFO is always among them. */
+enum jitdump_dialect {
+    /* No others. perf prints a line of warning for each record that it does not know. */
+    JITDUMP_DIALECT_PERF = 0,
+    /* samply's extensions as they were first written down: SAMPLY_JIT_CODE_DEBUG_INFO2 for
+     * inlining, SAMPLY_JIT_TIER, SAMPLY_EMBEDDED_SOURCE_FILE. */
+    JITDUMP_DIALECT_SAMPLY_2023 = 1,
+    /* The form of 2026, with the id that SAMPLY_JIT_TIER had for a newer inline record;
+     * SAMPLY_EMBEDDED_SOURCE_FILE as before. Released samply (0.13) reads neither dialect,
+     * and skips them in silence. */
+    JITDUMP_DIALECT_SAMPLY_2026 = 2
 };
 
 /* The largest code, in bytes: perf keeps the size in an int. */
@@ -231,8 +310,8 @@ struct jitdump_options {
     /* The ELF machine (EM_* of elf.h) of the code that is described. 0: that of the
      * library's own build. */
     uint32_t elf_mach;
-    /* Must be 0. */
-    uint32_t reserved;
+    /* enum jitdump_dialect. */
+    uint32_t dialect;
     /* How many bytes gather before they are written, in every mode: the size of one
      * of the buffer's four blocks. 4 KiB to 16 MiB. 0: 64 KiB. */
     uint64_t flush_bytes;
@@ -250,6 +329,10 @@ struct jitdump_options {
      * error_message_size bytes; empty after success. */
     char *error_message;
     uint64_t error_message_size;
+    /* The name of the track to emit of functions that have several, up to 255 bytes; of those
+     * that have none of the name, the first. NULL: $JITDUMP_TRACK (ignored in setuid
+     * programs), or where that is not set either, the first. */
+    const char *track;
 };
 
 /*
@@ -272,14 +355,16 @@ JITDUMP_API void jitdump_options_init(struct jitdump_options *options, uint32_t 
  *
  * On error `*dump` is NULL, which every function takes, and nothing is left behind.
  * Errors: ARGUMENT, STRUCT_SIZE, OPTION, NO_MEMORY, CLOCK_*, DIRECTORY_*, FILE_*,
- * TOO_MANY_FILES, DISK_FULL, FILE_TOO_LARGE, IO, THREAD.
+ * TOO_MANY_FILES, DISK_FULL, FILE_TOO_LARGE, IO, THREAD, PERF_MAP.
  *
  * fork: the child of a process with an open dump has the handle too. At its first
  * append there it starts a `jit-<childpid>.dump` of its own, with the same options;
  * errors of doing so are those of jitdump_open(), and sticky. What was loaded before
  * the fork stays visible in the child through the parent's dump. Bytes of the parent
- * that were still buffered are written by the parent alone. vfork and posix_spawn
- * need nothing; a child made by a bare clone system call must not use the handle.
+ * that were still buffered are written by the parent alone. Tiers and sources stay known
+ * there, and the sources are written to the child's dump too. A perf map of the child's own
+ * starts as a copy of the parent's. vfork and posix_spawn need nothing; a child made by a
+ * bare clone system call must not use the handle.
  *
  * exit: at a normal end of the process, or when the library is unloaded, a dump that
  * is still open is flushed, not closed.
@@ -432,12 +517,81 @@ struct jitdump_unwind {
     uint64_t step_count;
 };
 
+/*
+ * Inlining. A track describes where a piece of code comes from, as a compiler knows it:
+ * positions in functions, each inlined at another position or not at all, and which
+ * position each offset in the code has. The structs below are elements of arrays and
+ * never grow.
+ */
+
+/* "No position", where there could be one. */
+#define JITDUMP_NONE UINT32_MAX
+
+/* The most callers that a position can have, one above the other. */
+#define JITDUMP_INLINE_DEPTH_MAX 1023
+
+/* The most elements of each of a track's three arrays. */
+#define JITDUMP_TRACK_COUNT_MAX UINT64_C(0x7fffffff)
+
+/* A function, in the sense of the source: the code's own, or one that is inlined in it. */
+struct jitdump_function {
+    /* Not empty. */
+    const char *name;
+    /* Where all the function's positions are. NULL or empty: unknown, and so are their
+     * lines. */
+    const char *file;
+    /* Where it starts, each from 1; 0: unknown. */
+    uint32_t start_line;
+    uint32_t start_column;
+    /* Handed on to SAMPLY_JIT_CODE_DEBUG_INFO2, which has given no bit a meaning yet. */
+    uint32_t flags;
+    uint32_t reserved;
+};
+
+/* A position in the source, in the place that inlining has brought it to. */
+struct jitdump_position {
+    /* Index of its function. */
+    uint32_t function;
+    /* Each from 1; 0: unknown. */
+    uint32_t line;
+    uint32_t column;
+    /* Index of the position where its function was called and is inlined now: an earlier one.
+     * Positions of one function with the same caller are in the same inlined call; two calls
+     * need two callers, even if these are alike. JITDUMP_NONE: not inlined. The positions
+     * that are not inlined are all of one function. */
+    uint32_t caller;
+};
+
+/* The code from code_offset up to the next entry's, or to the end of the code, comes from
+ * this position. */
+struct jitdump_offset {
+    /* From the start of the code. */
+    uint32_t code_offset;
+    /* Index; JITDUMP_NONE: from no position. */
+    uint32_t position;
+};
+
+/* One view of the code: "source", or "bytecode", "ir". */
+struct jitdump_track {
+    /* By which it is chosen. May be NULL. */
+    const char *name;
+    /* Functions and positions to which no offset leads cost nothing in the file, so that the
+     * arrays may be shared between pieces of code. */
+    const struct jitdump_function *functions;
+    uint64_t function_count;
+    const struct jitdump_position *positions;
+    uint64_t position_count;
+    /* Strictly ascending and inside the code. Code in front of the first has no position. */
+    const struct jitdump_offset *offsets;
+    uint64_t offset_count;
+};
+
 /* All about one piece of generated code. */
 struct jitdump_code {
     /* sizeof(struct jitdump_code). */
     uint32_t struct_size;
-    /* Must be 0. */
-    uint32_t reserved;
+    /* What jitdump_add_tier() gave; 0: none. */
+    uint32_t tier;
     /* The name that the profiler shows. Not empty. */
     const char *name;
     /* Where the code will be executed. */
@@ -471,12 +625,18 @@ struct jitdump_code {
      * code: leave as many bytes free behind it as jitdump_unwind_size() says, or the
      * next function's arrival breaks the unwinding of this one. */
     const struct jitdump_unwind *unwind;
+    /* In place of lines: where the code comes from, inlining included, in one or several
+     * tracks, of which one is emitted (jitdump_options.track); no other is looked at. All
+     * the dialect's encodings are made of it. JIT_CODE_DEBUG_INFO has one line for each
+     * offset (JITDUMP_OUTERMOST_LINES). NULL and 0: none. */
+    const struct jitdump_track *tracks;
+    uint64_t track_count;
 };
 
 /*
- * Describes one function: appends its JIT_CODE_DEBUG_INFO and JIT_CODE_UNWINDING_INFO,
- * where there are lines and unwinding data, and its JIT_CODE_LOAD as one group that no
- * other record can come between. All bear the time of the call, and times never
+ * Describes one function: appends its JIT_CODE_DEBUG_INFO, the dialect's inline and tier
+ * records and JIT_CODE_UNWINDING_INFO, where there are lines, a tier and unwinding data, and
+ * its JIT_CODE_LOAD as one group that no other record can come between. All bear the time of the call, and times never
  * decrease in the file, across all threads. So call it when the code is complete
  * and before it is first executed; if the address was used before, after the last
  * execution of the old code: from then on it is the new function's.
@@ -488,11 +648,13 @@ struct jitdump_code {
  * Cost: a copy of the code, one clock read, and the flush mode's writing. No lock,
  * allocation or system call otherwise, except: a group of more than flush_bytes is
  * written before the call returns, with a temporary allocation for the part in front
- * of the code bytes; and when the buffer is full (four blocks, none written yet) the
- * call waits for the file, which is the one place where appends wait.
+ * of the code bytes; a track of more than some hundred positions (docs/debug-info.md) takes
+ * one too; and when the buffer is full (four blocks, none written yet) the call waits for the
+ * file, which is the one place where appends wait.
  *
- * Errors: STRUCT_SIZE, OPTION (reserved is not 0), NO_MEMORY, NAME_MISSING, CODE_*,
- * RECORD_SIZE, LINES_*, LINE_*, UNWIND_*: nothing appended, the dump usable as before.
+ * Errors: STRUCT_SIZE, NO_MEMORY, NAME_MISSING, CODE_*, RECORD_SIZE, LINES_*, LINE_*,
+ * TRACK_*, OFFSETS_*, POSITION_*, FUNCTION_NAME, TIER, UNWIND_*: nothing appended, the dump
+ * usable as before.
  * SIZE_LIMIT, DISK_FULL, FILE_TOO_LARGE, IO, and in the child of a fork those of
  * jitdump_open(): sticky. In write-through mode the write's own error is returned.
  */
@@ -550,6 +712,62 @@ JITDUMP_API int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_
  */
 JITDUMP_API int jitdump_move(struct jitdump *dump, uint64_t code_index, uint64_t old_code_addr,
                              uint64_t new_code_addr, uint64_t code_size);
+
+/* The Firefox Profiler's colours, as SAMPLY_JIT_TIER numbers them. */
+enum jitdump_color {
+    JITDUMP_COLOR_TRANSPARENT = 0,
+    JITDUMP_COLOR_LIGHT_BLUE = 1,
+    JITDUMP_COLOR_RED = 2,
+    JITDUMP_COLOR_LIGHT_RED = 3,
+    JITDUMP_COLOR_ORANGE = 4,
+    JITDUMP_COLOR_BLUE = 5,
+    JITDUMP_COLOR_GREEN = 6,
+    JITDUMP_COLOR_PURPLE = 7,
+    JITDUMP_COLOR_YELLOW = 8,
+    JITDUMP_COLOR_BROWN = 9,
+    JITDUMP_COLOR_MAGENTA = 10,
+    JITDUMP_COLOR_LIGHT_GREEN = 11,
+    JITDUMP_COLOR_GRAY = 12,
+    JITDUMP_COLOR_DARK_GRAY = 13
+};
+
+/* The most tiers of a dump. */
+#define JITDUMP_TIERS_MAX 64
+
+/*
+ * Makes a tier known, an interpreter, a baseline compiler, an optimising one: `*tier`
+ * receives the number for jitdump_code.tier, above 0, or 0 after an error and for a NULL
+ * handle. `color_index` is an enum jitdump_color.
+ *
+ * `name_prefix`, if neither NULL nor empty, is put in front of the name of each function of
+ * the tier, in every dialect and in the perf map: released samply knows a function's category
+ * and colour by prefixes such as "Interpreter: ", "Baseline: ", "Ion: ". With
+ * JITDUMP_DIALECT_SAMPLY_2023, each function's group has a SAMPLY_JIT_TIER too.
+ *
+ * Takes a lock; jitdump_load() does not. Appends nothing itself.
+ *
+ * Errors: ARGUMENT (tier NULL), TIER_NAME, TIER_COLOR, TIER_LIMIT, TIER_DIALECT, NO_MEMORY, the
+ * sticky ones.
+ */
+JITDUMP_API int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_index,
+                                 const char *name_prefix, uint32_t *tier);
+
+/*
+ * Gives the text of a source that profilers can't find as a file: bytecode or IR, one line of
+ * text per instruction, or a program that was only ever in memory. `path` is the name that
+ * lines and functions have for it, and any name will do. Call it before the first function
+ * that names it is loaded, once per path.
+ *
+ * In samply's dialects it appends a SAMPLY_EMBEDDED_SOURCE_FILE. With JITDUMP_SOURCE_FILES it
+ * writes a file beside the dump; no part of `path` leads out of that directory. With
+ * neither it does nothing but keep the path. Takes a lock; jitdump_load() does not. In samply's
+ * dialects the dump keeps a copy of the text until it is closed, for the children of forks.
+ *
+ * Errors: SOURCE_PATH, SOURCE_MISSING, SOURCE_TWICE, SOURCE_FILE, RECORD_SIZE, NO_MEMORY:
+ * nothing appended. Sticky ones as for jitdump_load().
+ */
+JITDUMP_API int jitdump_embed_source(struct jitdump *dump, const char *path, const void *source,
+                                     uint64_t source_size);
 
 /*
  * Appends a record of any id that is not the specification's own, with the record

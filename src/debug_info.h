@@ -1,14 +1,49 @@
 /*
- * JIT_CODE_DEBUG_INFO: a function's line table.
+ * What is said of a function's lines and inlining: JIT_CODE_DEBUG_INFO, and the inline record
+ * of the dump's dialect.
  */
 #ifndef JITDUMP_DEBUG_INFO_H
 #define JITDUMP_DEBUG_INFO_H
 
+#include "inline_2023.h"
+#include "inline_2026.h"
 #include "record.h"
+#include "sources.h"
 
-/* `size` receives the record's size: 0 if the function has no lines. */
-int debug_info_check(const struct jitdump_code *code, uint64_t *size);
+/* The dump's choices. */
+struct debug_info_settings {
+    enum jitdump_dialect dialect;
+    bool outermost; /* which line of a chain JIT_CODE_DEBUG_INFO gets */
+    const char *track;
+    /* Where to look up the files that stand for sources; NULL: nowhere. */
+    const struct sources *sources;
+};
+
+struct debug_info {
+    const struct debug_info_settings *settings;
+    const struct jitdump_code *code;
+    /* Of the sources, as many as there were when the sizes were taken. */
+    uint32_t source_count;
+
+    /* JIT_CODE_DEBUG_INFO: its size, 0 for none, and its entries. */
+    uint64_t size;
+    uint64_t entry_count;
+
+    /* Where the code has tracks: the chosen one, and for each of its positions the one whose
+     * line is shown (NULL: its own). */
+    struct track track;
+    uint32_t *shown;
+    union {
+        struct inline_2023 inline_2023;
+        struct inline_2026 inline_2026;
+    };
+};
+
+/* `size` receives the size of all the records. `scratch` must live as long as `info`, and is
+ * used if the code has tracks. */
+int debug_info_check(struct debug_info *info, const struct debug_info_settings *settings,
+                     const struct jitdump_code *code, struct scratch *scratch, uint64_t *size);
 unsigned char *debug_info_write(unsigned char *to, const struct record_stamp *stamp,
-                                const struct jitdump_code *code);
+                                const struct debug_info *info);
 
 #endif

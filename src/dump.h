@@ -8,7 +8,9 @@
 #include "background.h"
 #include "dump_file.h"
 #include "jitdump.h"
+#include "perf_map.h"
 #include "process.h"
+#include "record_code.h"
 
 enum status {
     STATUS_OPEN = 0,
@@ -38,7 +40,24 @@ struct jitdump {
     uint64_t flush_interval_ns;
     uint64_t size_limit; /* 0: none */
     size_t mapping_size; /* of this struct and the buffer's memory behind it */
+
+    /* Both grow with process_lock() held. */
+    struct tiers tiers;
+    struct sources sources;
+    struct perf_map perf_map;
+    struct debug_info_settings debug_info;
+    char track[NAME_MAX + 1];
     char directory[PATH_MAX];
+};
+
+/* The records to append: `encode` writes head_size bytes from `input`, and `tail` follows. */
+struct group {
+    unsigned char *(*encode)(unsigned char *to, const struct record_stamp *stamp,
+                             const void *input);
+    const void *input;
+    uint64_t head_size;
+    const void *tail;
+    uint64_t tail_size;
 };
 
 static inline int load_status(const struct jitdump *dump)
@@ -60,8 +79,24 @@ static inline int flush_error(const struct jitdump *dump)
     return status < 0 && status != JITDUMP_ERROR_SIZE_LIMIT ? status : 0;
 }
 
+/* The sticky error, before anything else is looked at. */
+static inline int sticky_error(const struct jitdump *dump)
+{
+    const int status = load_status(dump);
+    return status < 0 ? status : 0;
+}
+
 /* The child's first append makes its file. Returns the new status. */
 int dump_start_in_child(struct jitdump *dump);
+
+/* Appends the group. `index` receives its code_index. */
+int dump_append(struct jitdump *dump, const struct group *group, uint64_t *index);
+
+/* The same whatever the status: for the one thread that makes a child's file. */
+int dump_append_first(struct jitdump *dump, const struct group *group);
+
+/* The records of the sources that the child of a fork inherits. */
+int dump_append_sources(struct jitdump *dump);
 
 /* Appends JIT_CODE_CLOSE, whatever the status. Nothing may be appended after it. */
 void dump_append_close(struct jitdump *dump);

@@ -2,43 +2,16 @@
 #include "dump_file.h"
 
 #include "jitdump.h"
+#include "new_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* The error for a system call on the file that failed with `error_number`. */
-static int from_errno(int error_number)
-{
-    switch (error_number) {
-    case ENOENT:
-    case ENOTDIR:
-        return JITDUMP_ERROR_DIRECTORY_MISSING;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return JITDUMP_ERROR_DIRECTORY_NOT_WRITABLE;
-    case EMFILE:
-    case ENFILE:
-        return JITDUMP_ERROR_TOO_MANY_FILES;
-    case ENOMEM:
-        return JITDUMP_ERROR_NO_MEMORY;
-    case ENOSPC:
-    case EDQUOT:
-        return JITDUMP_ERROR_DISK_FULL;
-    case EFBIG:
-        return JITDUMP_ERROR_FILE_TOO_LARGE;
-    default:
-        return JITDUMP_ERROR_IO;
-    }
-}
 
 static int failed(struct dump_file *file, int error)
 {
@@ -53,58 +26,13 @@ int dump_file_directory(const char *directory, char absolute[PATH_MAX])
     if (directory == NULL || directory[0] == '\0')
         directory = ".";
     if (realpath(directory, absolute) == NULL) {
-        const int error = from_errno(errno);
+        const int error = new_file_error(errno);
         snprintf(absolute, PATH_MAX, "%s", directory);
         return error;
     }
     struct stat status;
     if (stat(absolute, &status) != 0 || !S_ISDIR(status.st_mode))
         return JITDUMP_ERROR_DIRECTORY_MISSING;
-    return 0;
-}
-
-/* 0 if what has the dump's name is a stale dump, which may be removed. A living dump is
- * known by its lock, which also tells apart equal pids of different pid namespaces. */
-static int check_stale(struct dump_file *file)
-{
-    struct stat status;
-    if (lstat(file->path, &status) != 0)
-        return errno == ENOENT ? 0 : failed(file, from_errno(errno));
-    if (!S_ISREG(status.st_mode) || status.st_uid != geteuid())
-        return JITDUMP_ERROR_FILE_FOREIGN;
-    /* O_NONBLOCK, should a FIFO have come in its place meanwhile. */
-    const int fd = open(file->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return failed(file, errno == EMFILE || errno == ENFILE ? JITDUMP_ERROR_TOO_MANY_FILES
-                                                               : JITDUMP_ERROR_FILE_FOREIGN);
-    const bool in_use = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    close(fd);
-    return in_use ? JITDUMP_ERROR_FILE_IN_USE : 0;
-}
-
-/* Opens a new file of the dump's name. O_EXCL decides: whatever is planted at the path
- * between the steps, nothing but a file made here is written to. */
-static int open_new(struct dump_file *file)
-{
-    for (int attempt = 0;; attempt++) {
-        file->fd = open(file->path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                        0600);
-        if (file->fd >= 0)
-            break;
-        if (errno != EEXIST)
-            return failed(file, from_errno(errno));
-        if (attempt == 2)
-            return JITDUMP_ERROR_FILE_FOREIGN; /* someone keeps putting it back */
-        const int error = check_stale(file);
-        if (error != 0)
-            return error;
-        if (unlink(file->path) != 0 && errno != ENOENT)
-            return failed(file, from_errno(errno));
-    }
-    /* The umask may have taken bits away. A file system without locks is no reason to fail:
-     * it only loses the protection against two dumps of one name. */
-    fchmod(file->fd, 0600);
-    flock(file->fd, LOCK_EX | LOCK_NB);
     return 0;
 }
 
@@ -141,7 +69,9 @@ int dump_file_create(struct dump_file *file, const char *directory,
         file->resource_limit = limit.rlim_cur;
 
     const struct iovec bytes = {(void *)(uintptr_t)header, sizeof(*header)};
-    int error = open_new(file);
+    int error = new_file_open(file->path, &file->fd);
+    if (error != 0)
+        failed(file, error);
     if (error == 0)
         error = dump_file_append(file, &bytes, 1);
     if (error == 0)
@@ -150,6 +80,14 @@ int dump_file_create(struct dump_file *file, const char *directory,
         dump_file_close(file, true);
     file->error = error;
     return error;
+}
+
+/* Whether a record of the id belongs to the next JIT_CODE_LOAD. */
+static bool precedes_load(uint32_t id)
+{
+    return id == JIT_CODE_DEBUG_INFO || id == JIT_CODE_UNWINDING_INFO ||
+           id == SAMPLY_JIT_CODE_DEBUG_INFO2 || id == SAMPLY_JIT_CODE_DEBUG_INFO_2026 ||
+           id == SAMPLY_JIT_TIER;
 }
 
 /* How many of the first `written` bytes are whole groups of records. A group is what belongs
@@ -164,7 +102,7 @@ static size_t whole_groups(const struct iovec *bytes, size_t written)
         if (header.total_size > written - at)
             break;
         at += header.total_size;
-        if (header.id != JIT_CODE_DEBUG_INFO && header.id != JIT_CODE_UNWINDING_INFO)
+        if (!precedes_load(header.id))
             whole = at;
     }
     return whole;
@@ -217,7 +155,7 @@ int dump_file_append(struct dump_file *file, const struct iovec *bytes, int coun
     if (written == size) {
         file->size += size;
     } else {
-        const int error = from_errno(errno);
+        const int error = new_file_error(errno);
         /* The errors of an open don't happen to a write. */
         file->error = error == JITDUMP_ERROR_DISK_FULL || error == JITDUMP_ERROR_FILE_TOO_LARGE
                           ? error
@@ -232,23 +170,14 @@ int dump_file_append(struct dump_file *file, const struct iovec *bytes, int coun
     return file->error;
 }
 
-/* Whether the path still leads to our file: what someone else has put there is not ours
- * to remove. */
-static bool is_at_path(const struct dump_file *file)
-{
-    struct stat ours, there;
-    return fstat(file->fd, &ours) == 0 && lstat(file->path, &there) == 0 &&
-           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
-}
-
 void dump_file_close(struct dump_file *file, bool unlink_it)
 {
     if (file->marker != NULL)
         munmap(file->marker, file->marker_size);
     file->marker = NULL;
     if (file->fd >= 0) {
-        if (unlink_it && is_at_path(file))
-            unlink(file->path);
+        if (unlink_it)
+            new_file_unlink(file->path, file->fd);
         close(file->fd);
     }
     file->fd = -1;

@@ -6,22 +6,9 @@
  */
 #define _GNU_SOURCE
 #include "dump.h"
-#include "record.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-typedef unsigned char *encoder(unsigned char *to, const struct record_stamp *stamp,
-                               const void *input);
-
-/* The records to append: `encode` writes head_size bytes from `input`, and `tail` follows. */
-struct group {
-    encoder *encode;
-    const void *input;
-    uint64_t head_size;
-    const void *tail;
-    uint64_t tail_size;
-};
 
 /* With a size limit: counts the group in, or ends the dump. JIT_CODE_CLOSE has its place
  * kept. */
@@ -105,12 +92,8 @@ static int after_append(struct jitdump *dump, uint64_t timestamp, bool completed
 
 static int append(struct jitdump *dump, const struct group *group, uint64_t *index)
 {
-    int error = load_status(dump);
-    if (error == STATUS_FORKED)
-        error = dump_start_in_child(dump);
     const uint64_t size = group->head_size + group->tail_size;
-    if (error == 0 && dump->size_limit != 0)
-        error = accept_size(dump, size);
+    const int error = dump->size_limit != 0 ? accept_size(dump, size) : 0;
     if (error != 0)
         return error;
     if (size > dump->buffer.block_size)
@@ -126,6 +109,19 @@ static int append(struct jitdump *dump, const struct group *group, uint64_t *ind
     return after_append(dump, reservation.timestamp, completed);
 }
 
+int dump_append(struct jitdump *dump, const struct group *group, uint64_t *index)
+{
+    int error = load_status(dump);
+    if (error == STATUS_FORKED)
+        error = dump_start_in_child(dump);
+    return error != 0 ? error : append(dump, group, index);
+}
+
+int dump_append_first(struct jitdump *dump, const struct group *group)
+{
+    return append(dump, group, &(uint64_t){0});
+}
+
 void dump_append_close(struct jitdump *dump)
 {
     const struct group group = {.encode = record_close_write,
@@ -136,11 +132,40 @@ void dump_append_close(struct jitdump *dump)
     append_buffer_commit(&dump->buffer, &reservation);
 }
 
-/* The sticky error, before anything else is looked at. */
-static int sticky_error(struct jitdump *dump)
+static int load(struct jitdump *dump, const struct jitdump_code *code, struct scratch *scratch,
+                uint64_t *index)
 {
-    const int status = load_status(dump);
-    return status < 0 ? status : 0;
+    struct record_code record; /* not zeroed: it is large, and the check sets what is used */
+    record.code = code;
+    record.elf_mach = dump->elf_mach;
+    record.settings = &dump->debug_info;
+    record.tiers = &dump->tiers;
+    record.scratch = scratch;
+    struct group group = {
+        .encode = record_code_write,
+        .input = &record,
+        .tail = code->code_bytes != NULL ? code->code_bytes
+                                         : (const void *)(uintptr_t)code->code_addr,
+        .tail_size = code->code_size,
+    };
+    int error = record_code_check(&record, &group.head_size);
+    if (error == 0)
+        error = dump_append(dump, &group, index);
+    if (error == 0 && dump->perf_map.names != NULL)
+        perf_map_load(&dump->perf_map, *index, code->code_addr, code->code_size,
+                      record.tier != NULL ? record.tier->prefix : "", code->name);
+    return error;
+}
+
+/* Apart, since the scratch is large for a stack that a load without tracks needs little of. */
+__attribute__((noinline)) static int load_tracks(struct jitdump *dump,
+                                                 const struct jitdump_code *code, uint64_t *index)
+{
+    struct scratch scratch;
+    scratch.allocated = NULL;
+    const int error = load(dump, code, &scratch, index);
+    scratch_free(&scratch);
+    return error;
 }
 
 int jitdump_load(struct jitdump *dump, const struct jitdump_code *code, uint64_t *code_index)
@@ -148,22 +173,14 @@ int jitdump_load(struct jitdump *dump, const struct jitdump_code *code, uint64_t
     uint64_t index = 0;
     int error = 0;
     if (dump != NULL) {
-        struct group group = {.encode = record_code_write, .input = code};
         error = sticky_error(dump);
         if (error == 0 && code == NULL)
             error = JITDUMP_ERROR_ARGUMENT;
         if (error == 0 && code->struct_size != sizeof(*code))
             error = JITDUMP_ERROR_STRUCT_SIZE;
-        if (error == 0 && code->reserved != 0)
-            error = JITDUMP_ERROR_OPTION;
         if (error == 0)
-            error = record_code_check(code, dump->elf_mach, &group.head_size);
-        if (error == 0) {
-            group.tail = code->code_bytes != NULL ? code->code_bytes
-                                                  : (const void *)(uintptr_t)code->code_addr;
-            group.tail_size = code->code_size;
-            error = append(dump, &group, &index);
-        }
+            error = code->track_count != 0 ? load_tracks(dump, code, &index)
+                                           : load(dump, code, NULL, &index);
     }
     if (code_index != NULL)
         *code_index = error == 0 ? index : 0;
@@ -181,7 +198,11 @@ int jitdump_move(struct jitdump *dump, uint64_t code_index, uint64_t old_code_ad
     int error = sticky_error(dump);
     if (error == 0)
         error = record_move_check(&move);
-    return error != 0 ? error : append(dump, &group, &(uint64_t){0});
+    if (error == 0)
+        error = dump_append(dump, &group, &(uint64_t){0});
+    if (error == 0 && dump->perf_map.names != NULL)
+        perf_map_move(&dump->perf_map, code_index, new_code_addr, code_size);
+    return error;
 }
 
 int jitdump_append_raw(struct jitdump *dump, uint32_t id, const void *payload,
@@ -200,5 +221,5 @@ int jitdump_append_raw(struct jitdump *dump, uint32_t id, const void *payload,
         error = record_raw_check(&raw);
     if (error == 0 && payload == NULL)
         error = JITDUMP_ERROR_ARGUMENT;
-    return error != 0 ? error : append(dump, &group, &(uint64_t){0});
+    return error != 0 ? error : dump_append(dump, &group, &(uint64_t){0});
 }

@@ -83,6 +83,54 @@ const char *jitdump_strerror(int error)
         return "a line has the number 0: lines count from 1; leave out what has no line";
     case JITDUMP_ERROR_LINE_FILE:
         return "a line has no file: NULL or empty";
+    case JITDUMP_ERROR_LINES_AND_TRACKS:
+        return "both lines and tracks are given: give one of them";
+    case JITDUMP_ERROR_TRACK_MISSING:
+        return "a count is not 0, but its array is NULL: tracks, or an array of a track";
+    case JITDUMP_ERROR_TRACK_EMPTY:
+        return "no offset of the track leads to a position: leave the track out";
+    case JITDUMP_ERROR_TRACK_COUNT:
+        return "a count in the track is over 2^31 - 1: is it initialised?";
+    case JITDUMP_ERROR_OFFSETS_ORDER:
+        return "the offsets do not ascend strictly: sort them, and keep one per code_offset";
+    case JITDUMP_ERROR_OFFSETS_RANGE:
+        return "an offset is outside of the code: offsets count from the code's start";
+    case JITDUMP_ERROR_POSITION_INDEX:
+        return "an offset's position is no index of positions, nor JITDUMP_NONE";
+    case JITDUMP_ERROR_POSITION_FUNCTION:
+        return "a position's function is no index of functions";
+    case JITDUMP_ERROR_POSITION_CALLER:
+        return "a position's caller is not an earlier position: put callers first, and "
+               "JITDUMP_NONE where nothing is inlined";
+    case JITDUMP_ERROR_POSITION_DEPTH:
+        return "a position has more callers above it than JITDUMP_INLINE_DEPTH_MAX";
+    case JITDUMP_ERROR_POSITION_OUTERMOST:
+        return "two positions without caller are of different functions: those of inlined "
+               "functions need callers";
+    case JITDUMP_ERROR_FUNCTION_NAME:
+        return "a function of the track has no name: NULL or empty";
+    case JITDUMP_ERROR_TIER:
+        return "the tier is not known: pass what jitdump_add_tier() has given for this dump";
+    case JITDUMP_ERROR_TIER_NAME:
+        return "the tier's name is NULL or empty: give it one";
+    case JITDUMP_ERROR_TIER_COLOR:
+        return "the tier's colour is no enum jitdump_color";
+    case JITDUMP_ERROR_TIER_LIMIT:
+        return "the dump has JITDUMP_TIERS_MAX tiers already: make each known once";
+    case JITDUMP_ERROR_TIER_DIALECT:
+        return "JITDUMP_DIALECT_SAMPLY_2026 has no record for tiers: give the tier a name_prefix";
+    case JITDUMP_ERROR_SOURCE_PATH:
+        return "the source's path is NULL or empty: give it one";
+    case JITDUMP_ERROR_SOURCE_MISSING:
+        return "source_size is not 0, but source is NULL";
+    case JITDUMP_ERROR_SOURCE_TWICE:
+        return "the dump has a source of that path already: embed each once";
+    case JITDUMP_ERROR_SOURCE_FILE:
+        return "the source could not be written to a file beside the dump: make space there, or "
+               "go without JITDUMP_SOURCE_FILES";
+    case JITDUMP_ERROR_PERF_MAP:
+        return "/tmp/perf-<pid>.map could not be created, since something else has its name, or "
+               "could not be written: remove it, or go without JITDUMP_PERF_MAP";
     case JITDUMP_ERROR_UNWIND_EMPTY:
         return "of eh_frame, eh_frame_hdr and their sizes one is missing: give all four or none";
     case JITDUMP_ERROR_UNWIND_SIZE:

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -48,12 +49,15 @@ static void write_blocks(void *context, const struct iovec *bytes, int count)
 
 static int check_options(const struct jitdump_options *options)
 {
-    const uint32_t known_flags = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_FORCE_TSC;
+    const uint32_t known_flags = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_FORCE_TSC |
+                                 JITDUMP_OUTERMOST_LINES | JITDUMP_SOURCE_FILES |
+                                 JITDUMP_PERF_MAP;
     if (options->struct_size != sizeof(*options))
         return JITDUMP_ERROR_STRUCT_SIZE;
     if ((options->flags & ~known_flags) != 0 || options->clock > JITDUMP_CLOCK_TSC ||
         options->flush_mode > JITDUMP_FLUSH_BACKGROUND || options->elf_mach > UINT16_MAX ||
-        (options->elf_mach == 0 && BUILD_ELF_MACH == EM_NONE) || options->reserved != 0)
+        (options->elf_mach == 0 && BUILD_ELF_MACH == EM_NONE) ||
+        options->dialect > JITDUMP_DIALECT_SAMPLY_2026)
         return JITDUMP_ERROR_OPTION;
     if (options->flush_bytes != 0 &&
         (options->flush_bytes < MIN_FLUSH_BYTES || options->flush_bytes > MAX_FLUSH_BYTES))
@@ -100,7 +104,26 @@ static struct jitdump *allocate(const struct jitdump_options *options)
     if (dump->flush_mode == JITDUMP_FLUSH_BUFFERED)
         dump->flush_interval = clock_units(dump->buffer.clock, dump->flush_interval_ns);
     dump->size_limit = options->size_limit;
+    dump->perf_map.fd = -1;
+    dump->debug_info = (struct debug_info_settings){
+        .dialect = (enum jitdump_dialect)options->dialect,
+        .outermost = (options->flags & JITDUMP_OUTERMOST_LINES) != 0,
+        .track = dump->track,
+        .sources = (options->flags & JITDUMP_SOURCE_FILES) != 0 ? &dump->sources : NULL,
+    };
     return dump;
+}
+
+static int choose_track(struct jitdump *dump, const char *name)
+{
+    if (name == NULL)
+        name = secure_getenv("JITDUMP_TRACK");
+    if (name == NULL)
+        return 0;
+    if (strlen(name) >= sizeof(dump->track))
+        return JITDUMP_ERROR_OPTION;
+    strcpy(dump->track, name);
+    return 0;
 }
 
 /* Makes the file of the calling process, and its thread where there is to be one. */
@@ -170,6 +193,8 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
         if (dump == NULL)
             error = JITDUMP_ERROR_NO_MEMORY;
     }
+    if (error == 0)
+        error = choose_track(dump, options->track);
     if (error == 0) {
         error = dump_file_directory(options->directory, dump->directory);
         dump->file.error_number = errno;
@@ -177,6 +202,14 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
         process_lock();
         if (error == 0)
             error = start(dump);
+        if (error == 0 && (dump->flags & JITDUMP_PERF_MAP) != 0) {
+            error = perf_map_open(&dump->perf_map, dump->pid);
+            dump->file.error_number = errno;
+            if (error != 0) {
+                background_stop(&dump->background);
+                dump_file_close(&dump->file, true);
+            }
+        }
         if (error == 0)
             process_add(&dump->member);
         process_unlock();
@@ -225,7 +258,14 @@ int dump_start_in_child(struct jitdump *dump)
     if (status == STATUS_FORKED) {
         dump_file_close(&dump->file, false); /* the parent's marker page */
         status = start(dump);
-        set_status(dump, status);
+        if (status == 0)
+            status = dump_append_sources(dump);
+        if (status == 0 && dump->perf_map.names != NULL)
+            status = perf_map_start_in_child(&dump->perf_map, dump->pid);
+        /* Not over an error of the first write. */
+        int forked = STATUS_FORKED;
+        if (!atomic_compare_exchange_strong(&dump->status, &forked, status))
+            status = forked;
     }
     process_unlock();
     process_unshield(shield);
@@ -239,7 +279,8 @@ int jitdump_flush(struct jitdump *dump)
     if (dump == NULL)
         return 0;
     append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
-    return flush_error(dump);
+    const int error = flush_error(dump);
+    return error != 0 ? error : atomic_load_explicit(&dump->perf_map.error, memory_order_relaxed);
 }
 
 int jitdump_flush_from_signal(struct jitdump *dump)
@@ -260,15 +301,22 @@ int jitdump_close(struct jitdump *dump)
         return 0;
     const struct process_shield shield = process_shield();
     background_stop(&dump->background);
-    if (load_status(dump) != STATUS_FORKED) {
+    const bool has_file = load_status(dump) != STATUS_FORKED;
+    const bool unlink_it = has_file && (dump->flags & JITDUMP_UNLINK_AT_CLOSE) != 0;
+    if (has_file) {
         dump_append_close(dump);
         append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
     }
     process_lock();
     process_remove(&dump->member);
-    dump_file_close(&dump->file, (dump->flags & JITDUMP_UNLINK_AT_CLOSE) != 0);
+    dump_file_close(&dump->file, unlink_it);
     process_unlock();
-    const int status = load_status(dump);
+    int status = load_status(dump);
+    if (status == 0)
+        status = atomic_load_explicit(&dump->perf_map.error, memory_order_relaxed);
+    perf_map_close(&dump->perf_map, unlink_it);
+    sources_free(&dump->sources, unlink_it ? dump->pid : 0);
+    tiers_free(&dump->tiers);
     munmap(dump, dump->mapping_size);
     process_unshield(shield);
     return status < 0 ? status : 0;

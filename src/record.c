@@ -1,6 +1,5 @@
-#include "record.h"
+#include "record_code.h"
 
-#include "debug_info.h"
 #include "unwind.h"
 
 int record_range_check(uint64_t code_addr, uint64_t code_size)
@@ -40,8 +39,14 @@ static unsigned char *unwinding_info_write(unsigned char *to, const struct recor
 
 /* JIT_CODE_LOAD */
 
-static int load_check(const struct jitdump_code *code, uint64_t *head_size)
+static const char *name_prefix(const struct record_code *record)
 {
+    return record->tier != NULL ? record->tier->prefix : "";
+}
+
+static int load_check(const struct record_code *record, uint64_t *head_size)
+{
+    const struct jitdump_code *code = record->code;
     if (code->name == NULL || code->name[0] == '\0')
         return JITDUMP_ERROR_NAME_MISSING;
     if (code->code_size != 0 && code->code_bytes == NULL && code->code_addr == 0)
@@ -49,50 +54,67 @@ static int load_check(const struct jitdump_code *code, uint64_t *head_size)
     const int error = record_range_check(code->code_addr, code->code_size);
     if (error != 0)
         return error;
-    *head_size = sizeof(struct jit_code_load) + strlen(code->name) + 1;
+    *head_size =
+        sizeof(struct jit_code_load) + strlen(name_prefix(record)) + strlen(code->name) + 1;
     return *head_size + code->code_size > UINT32_MAX ? JITDUMP_ERROR_RECORD_SIZE : 0;
 }
 
 static unsigned char *load_write(unsigned char *to, const struct record_stamp *stamp,
-                                 const struct jitdump_code *code)
+                                 const struct record_code *input)
 {
+    const struct jitdump_code *code = input->code;
+    const size_t prefix_size = strlen(name_prefix(input));
     const size_t name_size = strlen(code->name) + 1;
     struct jit_code_load *const record = (struct jit_code_load *)to;
     record->header = record_header(
-        JIT_CODE_LOAD, sizeof(*record) + name_size + code->code_size, stamp);
+        JIT_CODE_LOAD, sizeof(*record) + prefix_size + name_size + code->code_size, stamp);
     record->pid = stamp->pid;
     record->tid = stamp->tid;
     record->vma = code->code_addr;
     record->code_addr = code->code_addr;
     record->code_size = code->code_size;
     record->code_index = stamp->code_index;
-    return put(to + sizeof(*record), code->name, name_size);
+    to = put(to + sizeof(*record), name_prefix(input), prefix_size);
+    return put(to, code->name, name_size);
 }
 
 /* The group */
 
-int record_code_check(const struct jitdump_code *code, uint32_t elf_mach, uint64_t *head_size)
+static bool has_tier_record(const struct record_code *record)
 {
+    return record->tier != NULL && record->settings->dialect == JITDUMP_DIALECT_SAMPLY_2023;
+}
+
+int record_code_check(struct record_code *record, uint64_t *head_size)
+{
+    const struct jitdump_code *code = record->code;
+    record->tier = tiers_find(record->tiers, code->tier);
+    if (record->tier == NULL && code->tier != 0)
+        return JITDUMP_ERROR_TIER;
     uint64_t load_size, debug_info_size, unwinding_info_size;
-    int error = load_check(code, &load_size);
+    int error = load_check(record, &load_size);
     if (error == 0)
-        error = debug_info_check(code, &debug_info_size);
+        error = debug_info_check(&record->debug_info, record->settings, code, record->scratch,
+                                 &debug_info_size);
     if (error == 0)
-        error = unwinding_info_check(code, elf_mach, &unwinding_info_size);
+        error = unwinding_info_check(code, record->elf_mach, &unwinding_info_size);
     if (error == 0)
         *head_size = debug_info_size + unwinding_info_size + load_size;
+    if (error == 0 && has_tier_record(record))
+        *head_size += samply_tier_size(record->tier);
     return error;
 }
 
 unsigned char *record_code_write(unsigned char *to, const struct record_stamp *stamp,
                                  const void *input)
 {
-    const struct jitdump_code *code = input;
-    if (code->line_count != 0)
-        to = debug_info_write(to, stamp, code);
-    if (code->eh_frame_size != 0 || code->unwind != NULL)
-        to = unwinding_info_write(to, stamp, code);
-    return load_write(to, stamp, code);
+    const struct record_code *record = input;
+    to = debug_info_write(to, stamp, &record->debug_info);
+    if (has_tier_record(record))
+        to = samply_tier_write(to, stamp, record->tier);
+    if (record->code->eh_frame_size != 0 || record->code->unwind != NULL)
+        to = unwinding_info_write(to, stamp, record->code);
+    return load_write(to, stamp, record);
 }
 
 /* JIT_CODE_MOVE */

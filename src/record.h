@@ -40,13 +40,6 @@ struct record_raw {
 /* The address range of code of a size that perf can keep in an int. */
 int record_range_check(uint64_t code_addr, uint64_t code_size);
 
-/* A function's whole group: JIT_CODE_DEBUG_INFO, JIT_CODE_UNWINDING_INFO (each if there is
- * any), JIT_CODE_LOAD without the code. The first two belong to the next JIT_CODE_LOAD
- * in the file, whatever their address: hence one group. */
-int record_code_check(const struct jitdump_code *code, uint32_t elf_mach, uint64_t *head_size);
-unsigned char *record_code_write(unsigned char *to, const struct record_stamp *stamp,
-                                 const void *code);
-
 int record_move_check(const struct record_move *move);
 unsigned char *record_move_write(unsigned char *to, const struct record_stamp *stamp,
                                  const void *move);
@@ -65,10 +58,10 @@ static inline unsigned char *put(unsigned char *to, const void *from, size_t siz
     return to + size;
 }
 
-static inline struct jit_record_header record_header(enum jit_record_type id, uint64_t total_size,
+static inline struct jit_record_header record_header(uint32_t id, uint64_t total_size,
                                                      const struct record_stamp *stamp)
 {
-    return (struct jit_record_header){(uint32_t)id, (uint32_t)total_size, stamp->timestamp};
+    return (struct jit_record_header){id, (uint32_t)total_size, stamp->timestamp};
 }
 
 #endif

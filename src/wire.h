@@ -107,4 +107,102 @@ struct JITDUMP_IN_PLACE jit_code_unwinding_info {
 };
 _Static_assert(sizeof(struct jit_code_unwinding_info) == 40, "section IX");
 
+/* samply's extensions. Two texts give 827346260 two meanings; a dump's dialect says which. */
+enum samply_record_type {
+    SAMPLY_JIT_CODE_DEBUG_INFO2 = 827346259,
+    SAMPLY_JIT_TIER = 827346260,
+    SAMPLY_JIT_CODE_DEBUG_INFO_2026 = 827346260,
+    SAMPLY_EMBEDDED_SOURCE_FILE = 827346261
+};
+
+/* Six lists follow, in the order of their counts: two of NUL-terminated strings, each padded
+ * to a multiple of 4, and four of the structs below. */
+struct samply_jit_code_debug_info2 {
+    struct jit_record_header header;
+    uint32_t file_count;
+    uint32_t file_list_size;
+    uint32_t function_names_count;
+    uint32_t function_names_list_size;
+    uint32_t function_count;
+    uint32_t inline_call_record_count;
+    uint32_t range_count;
+    uint32_t line_record_count;
+};
+_Static_assert(sizeof(struct samply_jit_code_debug_info2) == 48, "DEBUG_INFO2");
+
+struct samply_function_record {
+    uint32_t function_name_index;
+    uint32_t file_index;
+    uint32_t start_line;
+    uint32_t start_column;
+    uint32_t flags;
+};
+_Static_assert(sizeof(struct samply_function_record) == 20, "DEBUG_INFO2");
+
+struct samply_inline_call_record {
+    uint32_t depth;
+    uint32_t range_count;
+    uint32_t function_index;
+    uint32_t call_line_number;
+    uint32_t call_column_number;
+};
+_Static_assert(sizeof(struct samply_inline_call_record) == 20, "DEBUG_INFO2");
+
+struct samply_range_record {
+    uint32_t start_offset;
+    uint32_t size;
+};
+_Static_assert(sizeof(struct samply_range_record) == 8, "DEBUG_INFO2");
+
+struct samply_line_record {
+    uint32_t code_offset;
+    uint32_t file_index;
+    uint32_t line_number;
+    uint32_t column_number;
+};
+_Static_assert(sizeof(struct samply_line_record) == 16, "DEBUG_INFO2");
+
+/* The form of 2026: offsets, positions and NUL-terminated strings follow. */
+struct samply_jit_code_debug_info_2026 {
+    struct jit_record_header header;
+    uint64_t code_addr;
+    uint64_t code_offset_count;
+    uint64_t source_position_count;
+    uint64_t string_count;
+};
+_Static_assert(sizeof(struct samply_jit_code_debug_info_2026) == 48, "2026");
+
+struct samply_code_offset {
+    uint32_t code_offset;
+    uint32_t source_position;
+};
+_Static_assert(sizeof(struct samply_code_offset) == 8, "2026");
+
+struct samply_source_position {
+    int32_t caller;
+    uint32_t function_name;
+    int32_t file;
+    uint32_t function_start_line;
+    uint32_t function_start_column;
+    uint32_t line;
+    uint32_t column;
+};
+_Static_assert(sizeof(struct samply_source_position) == 28, "2026");
+
+/* The NUL-terminated name follows, padded to a multiple of 4. */
+struct samply_jit_tier {
+    struct jit_record_header header;
+    uint32_t tier_index;
+    uint32_t color_index;
+};
+_Static_assert(sizeof(struct samply_jit_tier) == 24, "JIT_TIER");
+
+/* The path with its NUL and the source follow, padded to a multiple of 4. */
+struct samply_embedded_source_file {
+    struct jit_record_header header;
+    uint32_t path_size;
+    uint32_t source_size;
+};
+_Static_assert(sizeof(struct samply_embedded_source_file) == 24, "EMBEDDED_SOURCE_FILE");
+
 #endif

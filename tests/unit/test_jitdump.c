@@ -252,12 +252,12 @@ static void bad_options_are_refused(void **state)
     CHECK_OPTION(JITDUMP_ERROR_STRUCT_SIZE, with.struct_size = 0);
     CHECK_OPTION(JITDUMP_ERROR_STRUCT_SIZE, with.struct_size--);
     CHECK_OPTION(JITDUMP_ERROR_STRUCT_SIZE, with.struct_size++);
-    CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flags = 4);
+    CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flags = 32);
     assert_string_equal(message, jitdump_strerror(JITDUMP_ERROR_OPTION));
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.clock = 2);
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flush_mode = 3);
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.elf_mach = 65536);
-    CHECK_OPTION(JITDUMP_ERROR_OPTION, with.reserved = 1);
+    CHECK_OPTION(JITDUMP_ERROR_OPTION, with.dialect = 3);
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flush_bytes = 4095);
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flush_bytes = (16 << 20) + 1);
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flush_interval_ns = UINT64_C(3600000000001));
@@ -306,7 +306,7 @@ static void bad_input_is_refused_and_changes_nothing(void **state)
     CHECK_LOAD(JITDUMP_ERROR_STRUCT_SIZE, code.struct_size = 0);
     CHECK_LOAD(JITDUMP_ERROR_STRUCT_SIZE, code.struct_size--);
     CHECK_LOAD(JITDUMP_ERROR_STRUCT_SIZE, code.struct_size += 8);
-    CHECK_LOAD(JITDUMP_ERROR_OPTION, code.reserved = 1);
+    CHECK_LOAD(JITDUMP_ERROR_TIER, code.tier = 1);
     CHECK_LOAD(JITDUMP_ERROR_NAME_MISSING, code.name = NULL);
     CHECK_LOAD(JITDUMP_ERROR_CODE_SIZE, code.code_size = UINT32_MAX);
     CHECK_LOAD(JITDUMP_ERROR_LINES_MISSING, code.line_count = 1);
@@ -495,15 +495,16 @@ static void two_dumps_live_in_two_directories(void **state)
 static void every_error_has_a_line_of_its_own(void **state)
 {
     (void)state;
-    for (int error = 0; error >= JITDUMP_ERROR_UNWIND_CAPACITY; error--) {
+    const char *unknown = jitdump_strerror(-1000);
+    for (int error = 0; error >= JITDUMP_ERROR_PERF_MAP; error--) {
         const char *line = jitdump_strerror(error);
         assert_null(strchr(line, '\n'));
-        assert_string_not_equal(line, jitdump_strerror(-1000));
+        assert_string_not_equal(line, unknown);
         for (int other = 0; other > error; other--)
             assert_string_not_equal(line, jitdump_strerror(other));
     }
-    assert_string_equal(jitdump_strerror(1), jitdump_strerror(-1000));
-    assert_string_equal(jitdump_strerror(JITDUMP_ERROR_UNWIND_CAPACITY - 1), jitdump_strerror(-1000));
+    assert_string_equal(jitdump_strerror(1), unknown);
+    assert_string_equal(jitdump_strerror(JITDUMP_ERROR_PERF_MAP - 1), unknown);
 }
 
 static void the_version_is_the_headers(void **state)

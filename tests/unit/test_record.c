@@ -1,38 +1,15 @@
 /* The encoders: every byte of each record, and every refusal. The expected bytes are laid
  * out here from the specification, without the library's structures. */
 #define _GNU_SOURCE
+#include "expected.h"
 #include "temporary.h"
 
-#include "record.h"
+#include "record_code.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* What is expected, put together field by field. */
-struct expected {
-    unsigned char bytes[1024];
-    size_t size;
-};
-
-static void u32(struct expected *expected, uint32_t value)
-{
-    memcpy(expected->bytes + expected->size, &value, sizeof(value));
-    expected->size += sizeof(value);
-}
-
-static void u64(struct expected *expected, uint64_t value)
-{
-    memcpy(expected->bytes + expected->size, &value, sizeof(value));
-    expected->size += sizeof(value);
-}
-
-static void bytes(struct expected *expected, const void *from, size_t size)
-{
-    memcpy(expected->bytes + expected->size, from, size);
-    expected->size += size;
-}
 
 static const struct record_stamp stamp = {.timestamp = 0x1122334455667788,
                                           .code_index = 0x99,
@@ -83,14 +60,19 @@ static void expect_entry(struct expected *expected, uint64_t code_addr, uint32_t
     bytes(expected, file, strlen(file) + 1);
 }
 
+static const struct debug_info_settings settings = {.track = ""};
+static const struct tiers no_tiers;
+
 static void assert_code(const struct jitdump_code *code, const struct expected *expected)
 {
+    struct record_code record = {.code = code, .elf_mach = stamp.elf_mach, .settings = &settings,
+                                 .tiers = &no_tiers};
     unsigned char written[1024];
     memset(written, 0xee, sizeof(written));
     uint64_t head_size = 0;
-    assert_int_equal(record_code_check(code, stamp.elf_mach, &head_size), 0);
+    assert_int_equal(record_code_check(&record, &head_size), 0);
     assert_int_equal(head_size, expected->size);
-    assert_ptr_equal(record_code_write(written, &stamp, code), written + head_size);
+    assert_ptr_equal(record_code_write(written, &stamp, &record), written + head_size);
     assert_memory_equal(written, expected->bytes, expected->size);
     assert_int_equal(written[head_size], 0xee);
 }
@@ -187,8 +169,10 @@ static void a_raw_record_and_the_last_one(void **state)
 
 static int check(const struct jitdump_code *code)
 {
+    struct record_code record = {.code = code, .elf_mach = stamp.elf_mach, .settings = &settings,
+                                 .tiers = &no_tiers};
     uint64_t head_size;
-    return record_code_check(code, stamp.elf_mach, &head_size);
+    return record_code_check(&record, &head_size);
 }
 
 static void a_function_must_have_a_name_and_code(void **state)

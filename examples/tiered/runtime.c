@@ -1,0 +1,169 @@
+/*
+ * The code cache, and what profilers are told of it.
+ *
+ * Nothing generated runs while it is changed, so that the whole cache can be writable then
+ * and executable at all other times.
+ */
+#define _GNU_SOURCE
+#include "tiered.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define CACHE_SIZE (1 << 20)
+#define ALIGNMENT 64
+
+static uint8_t *cache;
+static uint32_t used;
+
+static void protect(int protection)
+{
+    if (mprotect(cache, CACHE_SIZE, protection) != 0)
+        die("the code cache can't be protected: %s", strerror(errno));
+}
+
+/* Once, since what is wrong with one function is mostly wrong with all. */
+static void check_dump(int error)
+{
+    static bool said;
+    if (error != 0 && !said)
+        fprintf(stderr, "tiered: the profile will be incomplete: %s\n", jitdump_strerror(error));
+    said |= error != 0;
+}
+
+/* The profile's side */
+
+static const char *const tier_names[] = {"Baseline", "Optimised"};
+/* Prefixes for which samply has a category and a colour. */
+static const char *const tier_prefixes[] = {"Baseline: ", "Ion: "};
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void log_code(FILE *log, const struct function *function, const struct compiled *compiled)
+{
+    fprintf(log,
+            "{\"code\": \"%s%s\", \"addr\": %" PRIuPTR ", \"size\": %u, \"since\": %" PRIu64
+            ", \"positions\": [",
+            tier_prefixes[function->tier], function->name, (uintptr_t)function->code,
+            function->code_size, now());
+    for (uint32_t i = 0; i < compiled->position_count; i++)
+        fprintf(log, "%s[%u, %u, %u, %u, %d]", i == 0 ? "" : ", ", compiled->source[i].function,
+                compiled->source[i].line, compiled->source[i].column, compiled->bytecode[i].line,
+                (int)compiled->source[i].caller);
+    fputs("], \"offsets\": [", log);
+    for (uint32_t i = 0; i < compiled->offset_count; i++)
+        fprintf(log, "%s[%u, %u]", i == 0 ? "" : ", ", compiled->offsets[i].code_offset,
+                compiled->offsets[i].position);
+    fputs("]}\n", log);
+}
+
+static void describe(struct runtime *runtime, struct function *function,
+                     const struct compiled *compiled)
+{
+    const uint32_t function_count = runtime->program->function_count;
+    const struct jitdump_track tracks[] = {
+        {"source", runtime->source_functions, function_count, compiled->source,
+         compiled->position_count, compiled->offsets, compiled->offset_count},
+        {"bytecode", runtime->bytecode_functions, function_count, compiled->bytecode,
+         compiled->position_count, compiled->offsets, compiled->offset_count},
+    };
+    const struct jitdump_code code = {.struct_size = sizeof(code),
+                                      .tier = runtime->tiers[function->tier],
+                                      .name = function->name,
+                                      .code_addr = (uintptr_t)function->code,
+                                      .code_size = function->code_size,
+                                      .tracks = tracks,
+                                      .track_count = 2};
+    check_dump(jitdump_load(runtime->dump, &code, &function->code_index));
+    if (runtime->log != NULL)
+        log_code(runtime->log, function, compiled);
+}
+
+void runtime_start(struct runtime *runtime, struct program *program,
+                   const struct jitdump_options *options)
+{
+    runtime->program = program;
+    cache = mmap(NULL, CACHE_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (cache == MAP_FAILED)
+        die("no memory for code: %s", strerror(errno));
+    if (options != NULL && jitdump_open(&runtime->dump, options) != 0)
+        die("no dump: %s", options->error_message);
+
+    static const uint32_t colors[] = {JITDUMP_COLOR_BLUE, JITDUMP_COLOR_GREEN};
+    for (int tier = BASELINE; tier <= OPTIMISED; tier++)
+        check_dump(jitdump_add_tier(runtime->dump, tier_names[tier], colors[tier],
+                                    tier_prefixes[tier], &runtime->tiers[tier]));
+    for (uint32_t i = 0; i < program->function_count; i++) {
+        const struct function *function = &program->functions[i];
+        runtime->source_functions[i] = (struct jitdump_function){
+            .name = function->name, .file = program->path, .start_line = function->line};
+        runtime->bytecode_functions[i] = (struct jitdump_function){
+            .name = function->name, .file = function->listing_path, .start_line = 1};
+        check_dump(jitdump_embed_source(runtime->dump, function->listing_path, function->listing,
+                                        function->listing_size));
+    }
+}
+
+/* The cache's side */
+
+void runtime_compile(struct runtime *runtime, uint32_t number, enum tier tier)
+{
+    static struct compiled compiled;
+    struct function *function = &runtime->program->functions[number];
+    compile(runtime->program, number, tier, &compiled);
+    if (used + compiled.code.size > CACHE_SIZE)
+        die("the code cache is full");
+    protect(PROT_READ | PROT_WRITE);
+    function->tier = tier;
+    function->code = memcpy(cache + used, compiled.code.bytes, compiled.code.size);
+    function->code_size = compiled.code.size;
+    used += (compiled.code.size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    protect(PROT_READ | PROT_EXEC);
+    __builtin___clear_cache((char *)function->code, (char *)function->code + function->code_size);
+    /* The code is there and has not run. */
+    describe(runtime, function, &compiled);
+}
+
+/* The function that lies next at or behind the offset; NULL: none. */
+static struct function *next_function(struct program *program, uint32_t offset)
+{
+    struct function *next = NULL;
+    for (uint32_t i = 0; i < program->function_count; i++) {
+        struct function *function = &program->functions[i];
+        if (function->code >= cache + offset && (next == NULL || function->code < next->code))
+            next = function;
+    }
+    return next;
+}
+
+void runtime_compact(struct runtime *runtime)
+{
+    uint32_t to = 0;
+    protect(PROT_READ | PROT_WRITE);
+    for (struct function *function; (function = next_function(runtime->program, to)) != NULL;) {
+        uint8_t *old = function->code;
+        if (old != cache + to) {
+            /* Nothing in the code depends on where it lies. */
+            function->code = memmove(cache + to, old, function->code_size);
+            check_dump(jitdump_move(runtime->dump, function->code_index, (uintptr_t)old,
+                                    (uintptr_t)function->code, function->code_size));
+            if (runtime->log != NULL)
+                fprintf(runtime->log,
+                        "{\"moved\": \"%s%s\", \"addr\": %" PRIuPTR ", \"since\": %" PRIu64 "}\n",
+                        tier_prefixes[function->tier], function->name, (uintptr_t)function->code,
+                        now());
+        }
+        to += (function->code_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    used = to;
+    protect(PROT_READ | PROT_EXEC);
+    __builtin___clear_cache((char *)cache, (char *)cache + used);
+}

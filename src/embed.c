@@ -1,0 +1,190 @@
+/*
+ * What a dump knows beside its functions: tiers, and sources that are in no file.
+ */
+#define _GNU_SOURCE
+#include "dump.h"
+#include "new_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_index,
+                     const char *name_prefix, uint32_t *tier)
+{
+    if (tier == NULL)
+        return dump == NULL ? 0 : JITDUMP_ERROR_ARGUMENT;
+    *tier = 0;
+    if (dump == NULL)
+        return 0;
+    const int error = sticky_error(dump);
+    if (error != 0)
+        return error;
+    if (name_prefix == NULL)
+        name_prefix = "";
+    if (name == NULL || name[0] == '\0')
+        return JITDUMP_ERROR_TIER_NAME;
+    if (color_index > JITDUMP_COLOR_DARK_GRAY)
+        return JITDUMP_ERROR_TIER_COLOR;
+    if (dump->debug_info.dialect == JITDUMP_DIALECT_SAMPLY_2026 && name_prefix[0] == '\0')
+        return JITDUMP_ERROR_TIER_DIALECT;
+
+    int result = JITDUMP_ERROR_TIER_LIMIT;
+    process_lock();
+    if (dump->tiers.count < JITDUMP_TIERS_MAX) {
+        const struct tier *added = tiers_add(&dump->tiers, name, color_index, name_prefix);
+        result = added != NULL ? 0 : JITDUMP_ERROR_NO_MEMORY;
+        *tier = added != NULL ? added->number : 0;
+    }
+    process_unlock();
+    return result;
+}
+
+/* Sources */
+
+/* The last part of a file's name, from the last part of the path: whatever is not surely
+ * harmless in a name becomes '_'. Long ones are cut at the front, to keep the extension. */
+static void make_safe(char name[64], const char *path)
+{
+    const char *from = strrchr(path, '/');
+    from = from != NULL ? from + 1 : path;
+    const size_t length = strlen(from);
+    if (length > 63)
+        from += length - 63;
+    snprintf(name, 64, "%s", from);
+    for (char *c = name; *c != '\0'; c++)
+        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", *c) ==
+            NULL)
+            *c = '_';
+}
+
+static bool write_whole(int fd, const unsigned char *bytes, uint64_t size)
+{
+    while (size != 0) {
+        const ssize_t written = write(fd, bytes, (size_t)size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        size -= (uint64_t)written;
+    }
+    return true;
+}
+
+/* The number in the name keeps two sources apart whose paths end alike. */
+static int write_file(struct jitdump *dump, struct source *source, const void *text)
+{
+    char name[64], path[PATH_MAX + 128];
+    make_safe(name, source->path);
+    snprintf(path, sizeof(path), "%s/jit-%u-%u-%s", dump->directory, dump->pid,
+             sources_count(&dump->sources), name);
+    int fd;
+    if (new_file_open(path, &fd) != 0)
+        return JITDUMP_ERROR_SOURCE_FILE;
+    const bool written = write_whole(fd, text, source->size);
+    source->file = written ? strdup(path) : NULL;
+    if (source->file == NULL)
+        new_file_unlink(path, fd);
+    close(fd);
+    source->pid = dump->pid;
+    return source->file != NULL ? 0 : written ? JITDUMP_ERROR_NO_MEMORY : JITDUMP_ERROR_SOURCE_FILE;
+}
+
+static bool has_source_records(const struct jitdump *dump)
+{
+    return dump->debug_info.dialect != JITDUMP_DIALECT_PERF;
+}
+
+/* With the text, padded, if the dialect has a record for it. */
+static struct source *new_source(const struct jitdump *dump, const char *path, const void *text,
+                                 uint64_t size)
+{
+    struct source *source = calloc(1, sizeof(*source) + strlen(path) + 1);
+    if (source == NULL)
+        return NULL;
+    strcpy(source->path, path);
+    source->size = size;
+    if (has_source_records(dump)) {
+        source->padded_size = size + samply_padding(strlen(path) + 1 + size);
+        source->text = calloc(1, (size_t)source->padded_size + 1);
+        if (source->text == NULL) {
+            source_free(source);
+            return NULL;
+        }
+        put(source->text, text, (size_t)size);
+    }
+    return source;
+}
+
+static int add_source(struct jitdump *dump, struct source *source, const void *text)
+{
+    if (sources_find(&dump->sources, UINT32_MAX, source->path) != NULL)
+        return JITDUMP_ERROR_SOURCE_TWICE;
+    const int error =
+        (dump->flags & JITDUMP_SOURCE_FILES) != 0 ? write_file(dump, source, text) : 0;
+    if (error != 0)
+        return error;
+    if (sources_add(&dump->sources, source))
+        return 0;
+    if (source->file != NULL)
+        unlink(source->file);
+    return JITDUMP_ERROR_NO_MEMORY;
+}
+
+static struct group source_group(const struct source *source)
+{
+    struct group group = {.encode = samply_source_write,
+                          .input = source,
+                          .tail = source->text,
+                          .tail_size = source->padded_size};
+    samply_source_check(source, &group.head_size);
+    return group;
+}
+
+int jitdump_embed_source(struct jitdump *dump, const char *path, const void *source,
+                         uint64_t source_size)
+{
+    if (dump == NULL)
+        return 0;
+    int error = load_status(dump);
+    if (error == STATUS_FORKED)
+        error = dump_start_in_child(dump);
+    if (error != 0)
+        return error;
+    if (path == NULL || path[0] == '\0')
+        return JITDUMP_ERROR_SOURCE_PATH;
+    if (source == NULL && source_size != 0)
+        return JITDUMP_ERROR_SOURCE_MISSING;
+    if (source_size > UINT32_MAX)
+        return JITDUMP_ERROR_RECORD_SIZE;
+
+    const struct process_shield shield = process_shield();
+    struct source *added = new_source(dump, path, source_size != 0 ? source : "", source_size);
+    uint64_t head_size;
+    error = added == NULL ? JITDUMP_ERROR_NO_MEMORY : samply_source_check(added, &head_size);
+    if (error == 0) {
+        process_lock();
+        error = add_source(dump, added, source);
+        process_unlock();
+    }
+    if (error != 0 && added != NULL)
+        source_free(added);
+    process_unshield(shield);
+    if (error != 0 || !has_source_records(dump))
+        return error;
+    const struct group group = source_group(added);
+    return dump_append(dump, &group, &(uint64_t){0});
+}
+
+int dump_append_sources(struct jitdump *dump)
+{
+    int error = 0;
+    const uint32_t count = has_source_records(dump) ? sources_count(&dump->sources) : 0;
+    for (uint32_t i = 0; error == 0 && i < count; i++) {
+        const struct group group = source_group(dump->sources.list[i]);
+        error = dump_append_first(dump, &group);
+    }
+    return error;
+}

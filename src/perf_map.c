@@ -1,0 +1,168 @@
+#define _GNU_SOURCE
+#include "perf_map.h"
+
+#include "jitdump.h"
+#include "new_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The longest line; what is left of a longer name is cut. */
+#define LINE_SIZE 1024
+
+/* perf looks nowhere else. */
+#define PATH_FORMAT "/tmp/perf-%u.map"
+#define PATH_SIZE 32
+
+#define NAMES_SIZE (PERF_MAP_LISTS * sizeof(_Atomic(struct perf_map_name *)))
+
+static int create(uint32_t pid, int *fd)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof(path), PATH_FORMAT, pid);
+    return new_file_open(path, fd) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
+}
+
+int perf_map_open(struct perf_map *map, uint32_t pid)
+{
+    void *names = mmap(NULL, NAMES_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                       0);
+    if (names == MAP_FAILED)
+        return JITDUMP_ERROR_NO_MEMORY;
+    const int error = create(pid, &map->fd);
+    if (error != 0) {
+        munmap(names, NAMES_SIZE);
+        return error;
+    }
+    map->names = names;
+    map->pid = pid;
+    return 0;
+}
+
+static void write_line(struct perf_map *map, uint64_t code_addr, uint64_t code_size,
+                       const char *prefix, const char *name)
+{
+    if (atomic_load_explicit(&map->error, memory_order_relaxed) != 0)
+        return;
+    char line[LINE_SIZE];
+    const int length = snprintf(line, sizeof(line), "%llx %llx %s%s",
+                                (unsigned long long)code_addr, (unsigned long long)code_size,
+                                prefix, name);
+    size_t size = length < LINE_SIZE ? (size_t)length : LINE_SIZE - 1;
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)line[i] < ' ' || line[i] == '\x7f')
+            line[i] = '?';
+    line[size++] = '\n';
+
+    ssize_t written;
+    do
+        written = write(map->fd, line, size);
+    while (written < 0 && errno == EINTR);
+    if (written == (ssize_t)size)
+        atomic_fetch_add_explicit(&map->size, size, memory_order_relaxed);
+    else
+        atomic_store_explicit(&map->error, JITDUMP_ERROR_PERF_MAP, memory_order_relaxed);
+}
+
+static _Atomic(struct perf_map_name *) *find_list(const struct perf_map *map, uint64_t code_index)
+{
+    /* Indices ascend in steps of a record's size: spread by the multiplication, of which the
+     * high bits depend on all. */
+    return &map->names[code_index * UINT64_C(0x9e3779b97f4a7c15) >> 48];
+}
+_Static_assert(PERF_MAP_LISTS == 1 << 16, "the high 16 bits");
+
+/* Out of memory, the error is the map's: its moves can't be told any more. */
+static void keep_name(struct perf_map *map, uint64_t code_index, const char *prefix,
+                      const char *name)
+{
+    const size_t prefix_size = strlen(prefix), name_size = strlen(name) + 1;
+    struct perf_map_name *kept = malloc(sizeof(*kept) + prefix_size + name_size);
+    if (kept == NULL) {
+        atomic_store_explicit(&map->error, JITDUMP_ERROR_PERF_MAP, memory_order_relaxed);
+        return;
+    }
+    kept->code_index = code_index;
+    memcpy(kept->name, prefix, prefix_size);
+    memcpy(kept->name + prefix_size, name, name_size);
+    _Atomic(struct perf_map_name *) *const list = find_list(map, code_index);
+    kept->next = atomic_load_explicit(list, memory_order_relaxed);
+    /* Release pairs with the acquire in perf_map_move(). */
+    while (!atomic_compare_exchange_weak_explicit(list, &kept->next, kept, memory_order_release,
+                                                  memory_order_relaxed))
+        continue;
+}
+
+void perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_addr,
+                   uint64_t code_size, const char *prefix, const char *name)
+{
+    keep_name(map, code_index, prefix, name);
+    write_line(map, code_addr, code_size, prefix, name);
+}
+
+void perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
+                   uint64_t code_size)
+{
+    const struct perf_map_name *name =
+        atomic_load_explicit(find_list(map, code_index), memory_order_acquire);
+    while (name != NULL && name->code_index != code_index)
+        name = name->next;
+    if (name != NULL)
+        write_line(map, new_code_addr, code_size, "", name->name);
+}
+
+/* The whole lines among the first `size` bytes: at the fork, another thread may have been
+ * between its write and its count. */
+static int copy(int to, int from, uint64_t size)
+{
+    char bytes[4096];
+    uint64_t whole = 0;
+    for (uint64_t at = 0; at < size;) {
+        const uint64_t left = size - at;
+        const ssize_t count =
+            pread(from, bytes, left < sizeof(bytes) ? (size_t)left : sizeof(bytes), (off_t)at);
+        if (count <= 0 || write(to, bytes, (size_t)count) != count)
+            return JITDUMP_ERROR_PERF_MAP;
+        const char *newline = memrchr(bytes, '\n', (size_t)count);
+        if (newline != NULL)
+            whole = at + (uint64_t)(newline - bytes) + 1;
+        at += (uint64_t)count;
+    }
+    return ftruncate(to, (off_t)whole) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
+}
+
+int perf_map_start_in_child(struct perf_map *map, uint32_t pid)
+{
+    int fd;
+    int error = create(pid, &fd);
+    if (error != 0)
+        return error;
+    error = copy(fd, map->fd, atomic_load_explicit(&map->size, memory_order_relaxed));
+    close(map->fd);
+    map->fd = fd;
+    map->pid = pid;
+    return error;
+}
+
+void perf_map_close(struct perf_map *map, bool unlink_it)
+{
+    if (map->names == NULL)
+        return;
+    if (unlink_it) {
+        char path[PATH_SIZE];
+        snprintf(path, sizeof(path), PATH_FORMAT, map->pid);
+        new_file_unlink(path, map->fd);
+    }
+    close(map->fd);
+    for (uint32_t i = 0; i < PERF_MAP_LISTS; i++)
+        for (struct perf_map_name *name = map->names[i], *next; name != NULL; name = next) {
+            next = name->next;
+            free(name);
+        }
+    munmap((void *)map->names, NAMES_SIZE);
+    map->names = NULL;
+}

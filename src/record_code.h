@@ -1,0 +1,30 @@
+/*
+ * The group of records that a function makes.
+ */
+#ifndef JITDUMP_RECORD_CODE_H
+#define JITDUMP_RECORD_CODE_H
+
+#include "debug_info.h"
+#include "samply.h"
+
+struct record_code {
+    const struct jitdump_code *code;
+    uint32_t elf_mach;
+    const struct debug_info_settings *settings;
+    const struct tiers *tiers;
+    /* Only used, and then reserved, if the code has tracks. */
+    struct scratch *scratch;
+
+    /* Set by the check. */
+    const struct tier *tier; /* NULL: none */
+    struct debug_info debug_info;
+};
+
+/* JIT_CODE_DEBUG_INFO, the dialect's inline record and tier, JIT_CODE_UNWINDING_INFO (each if
+ * there is any), JIT_CODE_LOAD without the code. All but the last belong to the next
+ * JIT_CODE_LOAD in the file, whatever their address: hence one group. */
+int record_code_check(struct record_code *record, uint64_t *head_size);
+unsigned char *record_code_write(unsigned char *to, const struct record_stamp *stamp,
+                                 const void *record);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * The sources that are embedded in a dump: which paths there are, the text for the children
+ * of forks, and the files that stand for them.
+ *
+ * One thread at a time adds; any number look up meanwhile, without a lock. Nothing is
+ * removed before the end, and the n-th source stays the n-th: who looks up among the first n
+ * gets the same answer at any later time.
+ */
+#ifndef JITDUMP_SOURCES_H
+#define JITDUMP_SOURCES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct source {
+    uint32_t number; /* from 0 */
+    /* The file beside the dump, absolute, and the process that made it; NULL: none. */
+    char *file;
+    uint32_t pid;
+    /* A copy, followed by zeros up to `padded_size`; NULL: none is kept. */
+    unsigned char *text;
+    uint64_t size;
+    uint64_t padded_size;
+    char path[];
+};
+
+/* A hash table that is full up to a half; then there comes a larger one, and this is kept for
+ * those who are reading it. */
+struct source_table {
+    struct source_table *smaller;
+    uint32_t mask;
+    _Atomic(struct source *) slots[];
+};
+
+struct sources {
+    _Atomic(struct source_table *) table;
+    _Atomic uint32_t count;
+    struct source **list; /* by number; for those who add */
+    uint32_t list_size;
+};
+
+/* Of the path, among the first `count` sources; NULL: there is none. */
+const struct source *sources_find(const struct sources *sources, uint32_t count, const char *path);
+
+/* The file that stands for the path; NULL: none. */
+const char *sources_file(const struct sources *sources, uint32_t count, const char *path);
+
+static inline uint32_t sources_count(const struct sources *sources)
+{
+    return atomic_load_explicit(&sources->count, memory_order_acquire);
+}
+
+/* Adds `source`, whose path is new; it is then the list's. False: out of memory. */
+bool sources_add(struct sources *sources, struct source *source);
+
+void source_free(struct source *source);
+
+/* Removes the files of process `unlink_pid` (0: none). */
+void sources_free(struct sources *sources, uint32_t unlink_pid);
+
+#endif

@@ -1,0 +1,60 @@
+#include "string_list.h"
+
+#include "record.h"
+
+static const char *string(const struct string_list *list, uint32_t id)
+{
+    const struct jitdump_function *function = &list->functions[id >> 1];
+    if ((id & 1) == STRING_NAME)
+        return function->name;
+    return function->file != NULL ? function->file : "";
+}
+
+uint64_t string_list_words(uint64_t strings)
+{
+    return strings + index_table_words(strings);
+}
+
+void string_list_init(struct string_list *list, const struct jitdump_function *functions,
+                      uint64_t strings, struct scratch *scratch)
+{
+    list->functions = functions;
+    list->ids = scratch_take(scratch, strings);
+    index_table_init(&list->table, strings, scratch);
+    list->count = 0;
+    list->size = 0;
+}
+
+struct search {
+    const struct string_list *list;
+    const char *text;
+};
+
+static bool is_equal(const void *context, uint32_t index)
+{
+    const struct search *search = context;
+    return strcmp(string(search->list, search->list->ids[index]), search->text) == 0;
+}
+
+uint32_t string_list_add(struct string_list *list, uint32_t function, enum string_kind kind)
+{
+    const uint32_t id = function << 1 | (uint32_t)kind;
+    const struct search search = {list, string(list, id)};
+    uint32_t *const slot =
+        index_table_find(&list->table, hash_string(search.text), is_equal, &search);
+    if (*slot == JITDUMP_NONE) {
+        *slot = list->count;
+        list->ids[list->count++] = id;
+        list->size += strlen(search.text) + 1;
+    }
+    return *slot;
+}
+
+unsigned char *string_list_write(unsigned char *to, const struct string_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        const char *text = string(list, list->ids[i]);
+        to = put(to, text, strlen(text) + 1);
+    }
+    return to;
+}

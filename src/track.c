@@ -1,0 +1,145 @@
+#include "track.h"
+
+const struct jitdump_track *track_choose(const struct jitdump_code *code, const char *name)
+{
+    for (uint64_t i = 0; i < code->track_count; i++)
+        if (code->tracks[i].name != NULL && strcmp(code->tracks[i].name, name) == 0)
+            return &code->tracks[i];
+    return &code->tracks[0];
+}
+
+int track_check_counts(struct track *track, const struct jitdump_track *input, uint64_t code_size)
+{
+    if ((input->functions == NULL && input->function_count != 0) ||
+        (input->positions == NULL && input->position_count != 0) ||
+        (input->offsets == NULL && input->offset_count != 0))
+        return JITDUMP_ERROR_TRACK_MISSING;
+    if (input->function_count > JITDUMP_TRACK_COUNT_MAX ||
+        input->position_count > JITDUMP_TRACK_COUNT_MAX ||
+        input->offset_count > JITDUMP_TRACK_COUNT_MAX)
+        return JITDUMP_ERROR_TRACK_COUNT;
+    *track = (struct track){
+        .functions = input->functions,
+        .positions = input->positions,
+        .offsets = input->offsets,
+        .function_count = (uint32_t)input->function_count,
+        .position_count = (uint32_t)input->position_count,
+        .offset_count = (uint32_t)input->offset_count,
+        .code_size = (uint32_t)code_size,
+        .outer_function = JITDUMP_NONE,
+    };
+    return 0;
+}
+
+static int check_positions(struct track *track, uint32_t *depth)
+{
+    for (uint32_t i = 0; i < track->position_count; i++) {
+        const struct jitdump_position *position = &track->positions[i];
+        if (position->function >= track->function_count)
+            return JITDUMP_ERROR_POSITION_FUNCTION;
+        const char *name = track->functions[position->function].name;
+        if (name == NULL || name[0] == '\0')
+            return JITDUMP_ERROR_FUNCTION_NAME;
+        if (position->caller == JITDUMP_NONE) {
+            if (track->outer_function == JITDUMP_NONE)
+                track->outer_function = position->function;
+            if (position->function != track->outer_function)
+                return JITDUMP_ERROR_POSITION_OUTERMOST;
+            depth[i] = 0;
+        } else {
+            if (position->caller >= i)
+                return JITDUMP_ERROR_POSITION_CALLER;
+            depth[i] = depth[position->caller] + 1;
+            if (depth[i] > JITDUMP_INLINE_DEPTH_MAX)
+                return JITDUMP_ERROR_POSITION_DEPTH;
+        }
+    }
+    return 0;
+}
+
+static int check_offsets(const struct track *track)
+{
+    bool empty = true;
+    for (uint32_t i = 0; i < track->offset_count; i++) {
+        const struct jitdump_offset *offset = &track->offsets[i];
+        if (offset->code_offset >= track->code_size)
+            return JITDUMP_ERROR_OFFSETS_RANGE;
+        if (i > 0 && offset->code_offset <= offset[-1].code_offset)
+            return JITDUMP_ERROR_OFFSETS_ORDER;
+        if (offset->position != JITDUMP_NONE) {
+            if (offset->position >= track->position_count)
+                return JITDUMP_ERROR_POSITION_INDEX;
+            empty = false;
+        }
+    }
+    return empty ? JITDUMP_ERROR_TRACK_EMPTY : 0;
+}
+
+int track_check(struct track *track, struct scratch *scratch)
+{
+    uint32_t *const depth = scratch_take(scratch, track->position_count);
+    track->depth = depth;
+    const int error = check_positions(track, depth);
+    return error != 0 ? error : check_offsets(track);
+}
+
+void track_mark_reached(const struct track *track, uint32_t *marks)
+{
+    for (uint32_t i = 0; i < track->offset_count; i++) {
+        /* Each position is marked once, and a marked one's callers are too. */
+        uint32_t position = track->offsets[i].position;
+        while (position != JITDUMP_NONE && marks[position] == JITDUMP_NONE) {
+            marks[position] = 0;
+            position = track->positions[position].caller;
+        }
+    }
+}
+
+const char *track_file(const struct track *track, uint32_t position)
+{
+    return track->functions[track->positions[position].function].file;
+}
+
+uint32_t track_line(const struct track *track, uint32_t position)
+{
+    if (position == JITDUMP_NONE)
+        return 0;
+    const char *file = track_file(track, position);
+    return file != NULL && file[0] != '\0' ? track->positions[position].line : 0;
+}
+
+uint32_t track_column(const struct track *track, uint32_t position)
+{
+    return track_line(track, position) != 0 ? track->positions[position].column : 0;
+}
+
+static bool is_same_line(const struct track *track, uint32_t one, uint32_t other)
+{
+    if (one == other)
+        return true;
+    const uint32_t line = track_line(track, one);
+    if (line != track_line(track, other))
+        return false;
+    if (line == 0)
+        return true;
+    if (track->positions[one].column != track->positions[other].column)
+        return false;
+    const char *const file = track_file(track, one);
+    const char *const other_file = track_file(track, other);
+    return file == other_file || strcmp(file, other_file) == 0;
+}
+
+bool track_next_line(const struct track *track, const uint32_t *shown, uint32_t *next,
+                     uint32_t *position)
+{
+    while (*next < track->offset_count) {
+        uint32_t candidate = track->offsets[(*next)++].position;
+        if (shown != NULL && candidate != JITDUMP_NONE)
+            candidate = shown[candidate];
+        if (!is_same_line(track, candidate, *position)) {
+            *position = candidate;
+            return true;
+        }
+    }
+    return false;
+}

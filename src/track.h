@@ -1,0 +1,57 @@
+/*
+ * A track, checked: the one description that all encodings are made of.
+ */
+#ifndef JITDUMP_TRACK_H
+#define JITDUMP_TRACK_H
+
+#include "jitdump.h"
+#include "scratch.h"
+
+struct track {
+    const struct jitdump_function *functions;
+    const struct jitdump_position *positions;
+    const struct jitdump_offset *offsets;
+    uint32_t function_count;
+    uint32_t position_count;
+    uint32_t offset_count;
+    uint32_t code_size;
+    /* That of the positions without caller. */
+    uint32_t outer_function;
+    /* How many callers each position has, one above the other. */
+    const uint32_t *depth;
+};
+
+/* The code's track called `name`, else its first. The code has one. */
+const struct jitdump_track *track_choose(const struct jitdump_code *code, const char *name);
+
+/* In two steps, since what can be read of the arrays says how much scratch is needed. */
+int track_check_counts(struct track *track, const struct jitdump_track *input,
+                       uint64_t code_size);
+int track_check(struct track *track, struct scratch *scratch);
+
+static inline uint64_t track_words(const struct track *track)
+{
+    return track->position_count; /* depth */
+}
+
+/* Sets marks[p] to 0 for each position to which an offset leads, over callers too. `marks` are
+ * JITDUMP_NONE before. */
+void track_mark_reached(const struct track *track, uint32_t *marks);
+
+/* The file of a position; NULL or empty: unknown. */
+const char *track_file(const struct track *track, uint32_t position);
+
+/* The position's line and column, 0 if unknown or if there is no position. */
+uint32_t track_line(const struct track *track, uint32_t position);
+uint32_t track_column(const struct track *track, uint32_t position);
+
+/*
+ * Steps through the offsets at which file, line or column change. Before the first step *next
+ * is 0 and *position JITDUMP_NONE; after each, *position is that of the code from
+ * offsets[*next - 1] on. `shown`, if not NULL, says which position to take for each. False
+ * after the last.
+ */
+bool track_next_line(const struct track *track, const uint32_t *shown, uint32_t *next,
+                     uint32_t *position);
+
+#endif

@@ -1,0 +1,116 @@
+/* Reads descriptions of inlining from standard input, and loads one function for each into a
+ * dump, by the public API alone. What the dump must say is known to test_inlining.py.
+ *
+ *     encode DIRECTORY DIALECT FLAGS    (the numbers of jitdump.h)
+ *
+ * A description is words of text; -1 is JITDUMP_NONE, and the file "-" is NULL:
+ *
+ *     CODE_SIZE FUNCTIONS POSITIONS OFFSETS
+ *     NAME FILE START_LINE START_COLUMN FLAGS     for each function
+ *     FUNCTION LINE COLUMN CALLER                 for each position
+ *     CODE_OFFSET POSITION                        for each offset
+ */
+#include <jitdump.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIMIT = 4096, NAME_SIZE = 64 };
+
+static struct jitdump_function functions[LIMIT];
+static struct jitdump_position positions[LIMIT];
+static struct jitdump_offset offsets[LIMIT];
+static char names[LIMIT][2][NAME_SIZE];
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "encode: %s\n", what);
+    exit(1);
+}
+
+static uint32_t number(void)
+{
+    long long value;
+    if (scanf("%lld", &value) != 1)
+        fail("a number is missing");
+    return (uint32_t)value;
+}
+
+static uint32_t count(void)
+{
+    const uint32_t value = number();
+    if (value > LIMIT)
+        fail("a list is too long");
+    return value;
+}
+
+static const char *word(char text[NAME_SIZE])
+{
+    if (scanf("%63s", text) != 1)
+        fail("a word is missing");
+    return strcmp(text, "-") == 0 ? NULL : text;
+}
+
+static void read_track(struct jitdump_track *track)
+{
+    track->functions = functions;
+    track->positions = positions;
+    track->offsets = offsets;
+    track->function_count = count();
+    track->position_count = count();
+    track->offset_count = count();
+    for (uint64_t i = 0; i < track->function_count; i++) {
+        functions[i].name = word(names[i][0]);
+        functions[i].file = word(names[i][1]);
+        functions[i].start_line = number();
+        functions[i].start_column = number();
+        functions[i].flags = number();
+    }
+    for (uint64_t i = 0; i < track->position_count; i++) {
+        positions[i].function = number();
+        positions[i].line = number();
+        positions[i].column = number();
+        positions[i].caller = number();
+    }
+    for (uint64_t i = 0; i < track->offset_count; i++) {
+        offsets[i].code_offset = number();
+        offsets[i].position = number();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4)
+        fail("usage: encode DIRECTORY DIALECT FLAGS");
+    char message[256];
+    const struct jitdump_options options = {.struct_size = sizeof(options),
+                                            .flags = (uint32_t)strtoul(argv[3], NULL, 0),
+                                            .flush_mode = JITDUMP_FLUSH_BUFFERED,
+                                            .dialect = (uint32_t)strtoul(argv[2], NULL, 0),
+                                            .directory = argv[1],
+                                            .error_message = message,
+                                            .error_message_size = sizeof(message)};
+    struct jitdump *dump;
+    if (jitdump_open(&dump, &options) != 0)
+        fail(message);
+    static const char code_bytes[1 << 16];
+    for (long long size; scanf("%lld", &size) == 1;) {
+        if (size < 0 || size > (long long)sizeof(code_bytes))
+            fail("the code is too large");
+        struct jitdump_track track = {.name = "source"};
+        read_track(&track);
+        const struct jitdump_code code = {.struct_size = sizeof(code),
+                                          .name = "f",
+                                          .code_addr = 0x10000,
+                                          .code_size = (uint64_t)size,
+                                          .code_bytes = code_bytes,
+                                          .tracks = &track,
+                                          .track_count = 1};
+        const int error = jitdump_load(dump, &code, NULL);
+        if (error != 0)
+            fail(jitdump_strerror(error));
+    }
+    puts(jitdump_path(dump));
+    return jitdump_close(dump) != 0;
+}

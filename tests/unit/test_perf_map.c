@@ -1,0 +1,306 @@
+/* The perf map: its lines, and what it is never written over. */
+#define _GNU_SOURCE
+#include "temporary.h"
+
+#include "jitdump.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int write_errno;
+static int malloc_fails;
+
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size)
+{
+    if (write_errno != 0) {
+        errno = write_errno;
+        return -1;
+    }
+    return __real_write(fd, bytes, size);
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+    return malloc_fails ? NULL : __real_malloc(size);
+}
+
+static const char *directory;
+
+static const char *map_path(pid_t pid)
+{
+    static char path[64];
+    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+    return path;
+}
+
+static int set_up(void **state)
+{
+    write_errno = malloc_fails = 0;
+    unlink(map_path(getpid()));
+    const int result = make_temporary_directory(state);
+    directory = *state;
+    return result;
+}
+
+static int tear_down(void **state)
+{
+    unlink(map_path(getpid()));
+    return remove_temporary_directory(state);
+}
+
+static int open_dump(struct jitdump **dump, uint32_t flags)
+{
+    const struct jitdump_options options = {
+        .struct_size = sizeof(options), .flags = flags, .directory = directory};
+    return jitdump_open(dump, &options);
+}
+
+static struct jitdump *open_with_map(void)
+{
+    struct jitdump *dump;
+    assert_int_equal(open_dump(&dump, JITDUMP_PERF_MAP), 0);
+    return dump;
+}
+
+static uint64_t load(struct jitdump *dump, uint64_t code_addr, const char *name, uint32_t tier)
+{
+    uint64_t index;
+    const struct jitdump_code code = {.struct_size = sizeof(code),
+                                      .tier = tier,
+                                      .name = name,
+                                      .code_addr = code_addr,
+                                      .code_size = 0x1a,
+                                      .code_bytes = "abcdefghijklmnopqrstuvwxyz"};
+    assert_int_equal(jitdump_load(dump, &code, &index), 0);
+    return index;
+}
+
+static void assert_map(pid_t pid, const char *expected)
+{
+    struct contents contents = read_file(map_path(pid));
+    contents.bytes[contents.size] = '\0';
+    assert_string_equal((char *)contents.bytes, expected);
+    free(contents.bytes);
+}
+
+static void a_line_for_each_load_and_move(void **state)
+{
+    (void)state;
+    struct jitdump *dump = open_with_map();
+    uint32_t tier;
+    assert_int_equal(jitdump_add_tier(dump, "Ion", 0, "Ion: ", &tier), 0);
+    const uint64_t first = load(dump, 0x7f0012345678, "f", 0);
+    const uint64_t second = load(dump, 0x2000, "a name with spaces", tier);
+    assert_int_equal(jitdump_move(dump, second, 0x2000, 0x3000, 0x1a), 0);
+    assert_int_equal(jitdump_move(dump, first, 0x7f0012345678, 0x4000, 0x1a), 0);
+    /* Of a function that this library does not know, there is no name. */
+    assert_int_equal(jitdump_move(dump, 77777777, 0x9000, 0xa000, 0x1a), 0);
+    assert_int_equal(jitdump_close(dump), 0);
+    assert_map(getpid(), "7f0012345678 1a f\n"
+                         "2000 1a Ion: a name with spaces\n"
+                         "3000 1a Ion: a name with spaces\n"
+                         "4000 1a f\n");
+    struct stat status;
+    assert_int_equal(stat(map_path(getpid()), &status), 0);
+    assert_int_equal(status.st_mode, S_IFREG | 0600);
+}
+
+static void names_stay_on_their_line(void **state)
+{
+    (void)state;
+    struct jitdump *dump = open_with_map();
+    load(dump, 0x1000, "one\n2000 10 two\r\t\x7f\xc3\xa4", 0);
+    char name[3000];
+    memset(name, 'n', sizeof(name));
+    name[sizeof(name) - 1] = '\0';
+    load(dump, 0x1000, name, 0);
+    assert_int_equal(jitdump_close(dump), 0);
+    char expected[2000] = "1000 1a one?2000 10 two???\xc3\xa4\n1000 1a ";
+    char *end = expected + strlen(expected);
+    memset(end, 'n', 1023 - strlen("1000 1a "));
+    strcpy(end + 1023 - strlen("1000 1a "), "\n");
+    assert_map(getpid(), expected);
+}
+
+static void without_the_option_there_is_none(void **state)
+{
+    (void)state;
+    struct jitdump *dump;
+    assert_int_equal(open_dump(&dump, 0), 0);
+    load(dump, 0x1000, "f", 0);
+    assert_int_equal(jitdump_close(dump), 0);
+    assert_int_equal(access(map_path(getpid()), F_OK), -1);
+}
+
+static void it_goes_with_the_dump_if_that_goes(void **state)
+{
+    (void)state;
+    struct jitdump *dump;
+    assert_int_equal(open_dump(&dump, JITDUMP_PERF_MAP | JITDUMP_UNLINK_AT_CLOSE), 0);
+    assert_int_equal(access(map_path(getpid()), F_OK), 0);
+    assert_int_equal(jitdump_close(dump), 0);
+    assert_int_equal(access(map_path(getpid()), F_OK), -1);
+}
+
+static void a_stale_map_is_replaced(void **state)
+{
+    (void)state;
+    FILE *stale = fopen(map_path(getpid()), "w");
+    assert_non_null(stale);
+    fputs("1 1 old\n", stale);
+    fclose(stale);
+    struct jitdump *dump = open_with_map();
+    assert_int_equal(jitdump_close(dump), 0);
+    assert_map(getpid(), "");
+}
+
+static void assert_refused(void)
+{
+    struct jitdump *dump;
+    assert_int_equal(open_dump(&dump, JITDUMP_PERF_MAP), JITDUMP_ERROR_PERF_MAP);
+    assert_null(dump);
+    assert_int_equal(access(dump_path(directory, getpid()), F_OK), -1);
+}
+
+static void what_is_in_its_place_is_left_alone(void **state)
+{
+    (void)state;
+    const char *path = map_path(getpid());
+    char target[PATH_MAX];
+    snprintf(target, sizeof(target), "%s/target", directory);
+
+    assert_int_equal(symlink(target, path), 0);
+    assert_refused();
+    assert_int_equal(access(target, F_OK), -1);
+    assert_int_equal(unlink(path), 0);
+
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_refused();
+    assert_int_equal(rmdir(path), 0);
+
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_refused();
+    assert_int_equal(unlink(path), 0);
+
+    if (geteuid() == 0) { /* only root can make another user's file */
+        fclose(fopen(path, "w"));
+        assert_int_equal(chown(path, 12345, 12345), 0);
+        assert_refused();
+        assert_int_equal(unlink(path), 0);
+    }
+
+    /* One that is being written, by this library, in this process. */
+    struct jitdump *dump = open_with_map();
+    const char *first = directory;
+    char second[PATH_MAX];
+    snprintf(second, sizeof(second), "%s/second", directory);
+    assert_int_equal(mkdir(second, 0700), 0);
+    directory = second;
+    assert_refused();
+    directory = first;
+    assert_int_equal(jitdump_close(dump), 0);
+}
+
+static void what_can_t_be_written_is_told_at_the_flush(void **state)
+{
+    (void)state;
+    struct jitdump *dump = open_with_map();
+    load(dump, 0x1000, "f", 0);
+    write_errno = ENOSPC;
+    load(dump, 0x2000, "g", 0);
+    write_errno = 0;
+    load(dump, 0x3000, "h", 0);
+    assert_int_equal(jitdump_flush(dump), JITDUMP_ERROR_PERF_MAP);
+    assert_int_equal(jitdump_close(dump), JITDUMP_ERROR_PERF_MAP);
+    /* And it ends there: what comes later may be at g's address. */
+    assert_map(getpid(), "1000 1a f\n");
+}
+
+static void a_name_that_can_t_be_kept_is_told_too(void **state)
+{
+    (void)state;
+    struct jitdump *dump = open_with_map();
+    malloc_fails = 1;
+    load(dump, 0x1000, "f", 0);
+    malloc_fails = 0;
+    assert_int_equal(jitdump_close(dump), JITDUMP_ERROR_PERF_MAP);
+}
+
+/* The child's map begins as its parent's was at the fork, and each goes on alone. */
+static void a_child_has_a_map_of_its_own(void **state)
+{
+    (void)state;
+    struct jitdump *dump = open_with_map();
+    const uint64_t index = load(dump, 0x1000, "of the parent", 0);
+    int go[2];
+    assert_int_equal(pipe(go), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char byte;
+        if (read(go[0], &byte, 1) != 1)
+            _exit(1);
+        load(dump, 0x2000, "of the child", 0);
+        if (jitdump_move(dump, index, 0x1000, 0x3000, 0x1a) != 0)
+            _exit(1);
+        _exit(jitdump_close(dump) != 0);
+    }
+    load(dump, 0x2000, "after the fork", 0);
+    assert_int_equal(write(go[1], "", 1), 1);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(go[0]);
+    close(go[1]);
+    assert_map(child, "1000 1a of the parent\n2000 1a of the child\n3000 1a of the parent\n");
+    unlink(map_path(child));
+    assert_int_equal(jitdump_close(dump), 0);
+    assert_map(getpid(), "1000 1a of the parent\n2000 1a after the fork\n");
+}
+
+/* A child that loads nothing has none, and leaves its parent's alone. */
+static void a_child_that_closes_at_once_leaves_all_as_it_was(void **state)
+{
+    (void)state;
+    struct jitdump *dump;
+    assert_int_equal(open_dump(&dump, JITDUMP_PERF_MAP | JITDUMP_UNLINK_AT_CLOSE), 0);
+    load(dump, 0x1000, "f", 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(jitdump_close(dump) != 0);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(access(map_path(child), F_OK), -1);
+    assert_map(getpid(), "1000 1a f\n");
+    assert_int_equal(jitdump_close(dump), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_line_for_each_load_and_move),
+        TEST(names_stay_on_their_line),
+        TEST(without_the_option_there_is_none),
+        TEST(it_goes_with_the_dump_if_that_goes),
+        TEST(a_stale_map_is_replaced),
+        TEST(what_is_in_its_place_is_left_alone),
+        TEST(what_can_t_be_written_is_told_at_the_flush),
+        TEST(a_name_that_can_t_be_kept_is_told_too),
+        TEST(a_child_has_a_map_of_its_own),
+        TEST(a_child_that_closes_at_once_leaves_all_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
