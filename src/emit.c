@@ -43,7 +43,9 @@ static void encode_head(const struct jitdump *dump, const struct group *group,
 /* More than a block takes: written from where it lies. */
 static int append_oversize(struct jitdump *dump, const struct group *group, uint64_t *index)
 {
+    const struct process_shield shield = process_shield();
     unsigned char *head = group->head_size <= SIZE_MAX ? malloc((size_t)group->head_size) : NULL;
+    process_unshield(shield);
     if (head == NULL) {
         if (dump->size_limit != 0)
             atomic_fetch_sub_explicit(&dump->accepted, group->head_size + group->tail_size,
@@ -151,9 +153,12 @@ static int load(struct jitdump *dump, const struct jitdump_code *code, struct sc
     int error = record_code_check(&record, &group.head_size);
     if (error == 0)
         error = dump_append(dump, &group, index);
-    if (error == 0 && dump->perf_map.names != NULL)
+    if (error == 0 && dump->perf_map.names != NULL) {
+        const struct process_shield shield = process_shield();
         perf_map_load(&dump->perf_map, *index, code->code_addr, code->code_size,
                       record.tier != NULL ? record.tier->prefix : "", code->name);
+        process_unshield(shield);
+    }
     return error;
 }
 
@@ -161,10 +166,12 @@ static int load(struct jitdump *dump, const struct jitdump_code *code, struct sc
 __attribute__((noinline)) static int load_tracks(struct jitdump *dump,
                                                  const struct jitdump_code *code, uint64_t *index)
 {
+    const struct process_shield shield = process_shield();
     struct scratch scratch;
     scratch.allocated = NULL;
     const int error = load(dump, code, &scratch, index);
     scratch_free(&scratch);
+    process_unshield(shield);
     return error;
 }
 
@@ -200,8 +207,11 @@ int jitdump_move(struct jitdump *dump, uint64_t code_index, uint64_t old_code_ad
         error = record_move_check(&move);
     if (error == 0)
         error = dump_append(dump, &group, &(uint64_t){0});
-    if (error == 0 && dump->perf_map.names != NULL)
+    if (error == 0 && dump->perf_map.names != NULL) {
+        const struct process_shield shield = process_shield();
         perf_map_move(&dump->perf_map, code_index, new_code_addr, code_size);
+        process_unshield(shield);
+    }
     return error;
 }
 

@@ -25,7 +25,7 @@ void process_add(struct process_member *member);
 void process_remove(struct process_member *member);
 
 /* Between these two, the calling thread can't be cancelled; errno is afterwards what it was
- * before. Around everything that makes system calls. */
+ * before. Around everything that makes system calls or allocates. */
 struct process_shield {
     int saved_errno;
     int cancel_state;
