@@ -45,7 +45,8 @@ def count(bench: str, directory: str, writer: str, size: int, lines: int) -> flo
 def main() -> None:
     bench, directory = sys.argv[1:]
     cells = [(size, lines) for lines in (0, 1) for size in SIZES]
-    print("| writer | " + " | ".join("%d B%s" % (s, ", lines" if l else "") for s, l in cells) + " |")
+    titles = ["%d B%s" % (size, ", lines" if lines else "") for size, lines in cells]
+    print("| writer | " + " | ".join(titles) + " |")
     print("|" + "---|" * (len(cells) + 1))
     for writer in FUNCTIONS:
         counts = [count(bench, directory, writer, size, lines) for size, lines in cells]
