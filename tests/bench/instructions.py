@@ -16,6 +16,7 @@ SIZES = (64, 512, 4096)
 # How the benchmark's function for a writer's append is called.
 FUNCTIONS = {
     "limit-copy": "copy_append",
+    "limit-ordered": "ordered_append",
     "mutex-stdio": "stdio_append",
     "writev-each": "writev_append",
     "writes-each": "writes_append",

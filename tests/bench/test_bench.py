@@ -32,7 +32,7 @@ def main() -> None:
             [sys.executable, REPORT, results], check=True, stdout=subprocess.PIPE,
             universal_newlines=True,
         ).stdout
-    assert len(rows) == 2 * 2 * 2 * 8, len(rows)
+    assert len(rows) == 2 * 2 * 2 * 9, len(rows)
     sizes = {}
     for row in rows:
         (figures,) = row["rounds"]

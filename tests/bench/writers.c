@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,25 +159,46 @@ static void write_block(struct file *file)
     used = 0;
 }
 
-static void copy_append(void *state, const struct jitdump_code *code)
+static void copy(struct file *file, uint64_t timestamp)
 {
-    (void)code;
     const unsigned char *from = encoded;
     size_t left = encoded_size;
-    const uint64_t timestamp = now();
     while (left > BLOCK_SIZE - used) {
         const size_t step = BLOCK_SIZE - used;
         memcpy(block + used, from, step);
         used = BLOCK_SIZE;
         from += step;
         left -= step;
-        write_block(state);
+        write_block(file);
     }
     memcpy(block + used, from, left);
     if (left >= sizeof(struct jit_record_header))
         memcpy(block + used + offsetof(struct jit_record_header, timestamp), &timestamp,
                sizeof(timestamp));
     used += left;
+}
+
+static void copy_append(void *state, const struct jitdump_code *code)
+{
+    (void)code;
+    copy(state, now());
+}
+
+/* Limit (a) with what an order without locks takes at the least: a compare-and-swap around the
+ * clock reading, and an addition that says that the copy is there. */
+static void ordered_append(void *state, const struct jitdump_code *code)
+{
+    static _Alignas(64) _Atomic uint64_t cursor;
+    static _Alignas(64) _Atomic uint32_t committed;
+    uint64_t from = atomic_load_explicit(&cursor, memory_order_acquire);
+    uint64_t timestamp;
+    do {
+        timestamp = now();
+    } while (!atomic_compare_exchange_weak_explicit(&cursor, &from, from + encoded_size,
+                                                    memory_order_seq_cst, memory_order_acquire));
+    copy(state, timestamp);
+    (void)code;
+    atomic_fetch_add_explicit(&committed, (uint32_t)encoded_size, memory_order_seq_cst);
 }
 
 /* Limit (b): the same number of bytes is written, and nothing else done. */
@@ -342,6 +364,7 @@ static void library_close(void *state)
 
 const struct writer writers[] = {
     {"limit-copy", file_open, copy_append, limit_finish_thread, file_close},
+    {"limit-ordered", file_open, ordered_append, limit_finish_thread, file_close},
     {"limit-write", file_open, write_append, limit_finish_thread, file_close},
     {"mutex-stdio", stdio_open, stdio_append, NULL, file_close},
     {"writev-each", file_open, writev_append, NULL, file_close},
