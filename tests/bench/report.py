@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Makes tables, and a plot, of the benchmark's results.
 
-usage: report.py RESULTS.json [--full] [--plot FILE.svg]
+usage: report.py RESULTS.json [--summary | --full] [--plot FILE.svg]
 
-Without options: the ratios that docs/performance.md promises to keep. --full: every row.
+Without options: the ratios that have targets. --summary: a table per figure, for one thread
+and for 8. --full: every row.
 A figure is the median over the rounds; a ratio is the median of the ratios within each
 round. --plot needs matplotlib.
 """
@@ -68,6 +69,21 @@ def print_full(rows: Rows) -> None:
         )
 
 
+def print_summary(rows: Rows) -> None:
+    for directory, lines in sorted({(c[0], c[3] != 0) for c in rows}, key=lambda c: (c[1], c[0])):
+        cells = [c for c in rows if (c[0], c[3] != 0) == (directory, lines) and c[1] in (1, 8)]
+        titles = ["%d thread%s, %d B" % (c[1], "" if c[1] == 1 else "s", c[2]) for c in cells]
+        for name, key in (("p50", "p50_ns"), ("p99.9", "p999_ns"), ("total", "total_ns")):
+            print("%s, ns per append, %s%s\n" % (name, directory, ", with lines" if lines else ""))
+            print_table(
+                ["writer"] + titles,
+                [
+                    [writer] + ["%.0f" % figure(rows[cell][writer], key) for cell in cells]
+                    for writer in rows[cells[0]]
+                ],
+            )
+
+
 def print_targets(rows: Rows) -> None:
     table: List[List[str]] = []
 
@@ -124,6 +140,8 @@ def plot(rows: Rows, path: str) -> None:
     matplotlib.use("svg")
     import matplotlib.pyplot as pyplot
 
+    pyplot.rcParams["svg.fonttype"] = "none"  # text as text
+    pyplot.rcParams["svg.hashsalt"] = "jitdump"  # the same ids each time
     cells = [c for c in rows if c[1] in (1, 8) and c[2] in (64, 4096) and c[3] == 0]
     cells = [c for c in cells if c[0] == cells[0][0]]
     figures, axes = pyplot.subplots(1, len(cells), figsize=(3.6 * len(cells), 4), squeeze=False)
@@ -150,12 +168,15 @@ def plot(rows: Rows, path: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Tables and a plot of the benchmark's results.")
     parser.add_argument("results")
+    parser.add_argument("--summary", action="store_true")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--plot")
     arguments = parser.parse_args()
     rows = load(arguments.results)
     if arguments.full:
         print_full(rows)
+    elif arguments.summary:
+        print_summary(rows)
     else:
         print_targets(rows)
     if arguments.plot:
