@@ -117,6 +117,39 @@ static struct jit_code_debug_info lines_record(const struct jitdump_code *code, 
                                         .nr_entry = code->line_count + 1};
 }
 
+/* The parts of the code's records, one after the other. Inlined where it is used, so that
+ * `put_part` costs no call of its own. */
+static inline void put_records(struct file *file, const struct jitdump_code *code,
+                               uint64_t timestamp,
+                               void (*put_part)(struct file *, const void *, size_t))
+{
+    const size_t name_size = strlen(code->name) + 1;
+    if (code->line_count != 0) {
+        const struct jit_code_debug_info lines = lines_record(code, timestamp);
+        put_part(file, &lines, sizeof(lines));
+        for (uint64_t i = 0; i <= code->line_count; i++) {
+            const char *name;
+            const struct debug_entry entry = line_entry(code, i, &name);
+            put_part(file, &entry, sizeof(entry));
+            put_part(file, name, strlen(name) + 1);
+        }
+    }
+    const struct jit_code_load load = load_record(file, code, name_size, timestamp);
+    put_part(file, &load, sizeof(load));
+    put_part(file, code->name, name_size);
+    put_part(file, code->code_bytes, code->code_size);
+}
+
+static void put_to_stream(struct file *file, const void *bytes, size_t size)
+{
+    check(fwrite(bytes, size, 1, file->stream) != 1, "fwrite");
+}
+
+static void put_to_descriptor(struct file *file, const void *bytes, size_t size)
+{
+    check(write(file->fd, bytes, size) != (ssize_t)size, "write");
+}
+
 /* Limit (a): the bytes of the record, encoded beforehand, are copied into the thread's own
  * block, the clock is read, and a full block is written. */
 
@@ -125,28 +158,12 @@ static size_t encoded_size;
 
 void writers_prepare(const struct jitdump_code *code)
 {
-    struct file file = {.code_index = 0};
-    const size_t name_size = strlen(code->name) + 1;
-    FILE *stream;
     char *bytes;
     free(encoded);
-    stream = open_memstream(&bytes, &encoded_size);
-    check(stream == NULL, "open_memstream");
-    if (code->line_count != 0) {
-        const struct jit_code_debug_info lines = lines_record(code, now());
-        fwrite(&lines, sizeof(lines), 1, stream);
-        for (uint64_t i = 0; i <= code->line_count; i++) {
-            const char *name;
-            const struct debug_entry entry = line_entry(code, i, &name);
-            fwrite(&entry, sizeof(entry), 1, stream);
-            fwrite(name, strlen(name) + 1, 1, stream);
-        }
-    }
-    const struct jit_code_load load = load_record(&file, code, name_size, now());
-    fwrite(&load, sizeof(load), 1, stream);
-    fwrite(code->name, name_size, 1, stream);
-    fwrite(code->code_bytes, code->code_size, 1, stream);
-    check(fclose(stream) != 0, "open_memstream");
+    struct file file = {.stream = open_memstream(&bytes, &encoded_size)};
+    check(file.stream == NULL, "open_memstream");
+    put_records(&file, code, now(), put_to_stream);
+    check(fclose(file.stream) != 0, "open_memstream");
     encoded = (unsigned char *)bytes;
 }
 
@@ -235,24 +252,8 @@ static void *stdio_open(const char *directory)
 static void stdio_append(void *state, const struct jitdump_code *code)
 {
     struct file *file = state;
-    const size_t name_size = strlen(code->name) + 1;
     pthread_mutex_lock(&file->lock);
-    const uint64_t timestamp = now();
-    if (code->line_count != 0) {
-        const struct jit_code_debug_info lines = lines_record(code, timestamp);
-        fwrite(&lines, sizeof(lines), 1, file->stream);
-        for (uint64_t i = 0; i <= code->line_count; i++) {
-            const char *name;
-            const struct debug_entry entry = line_entry(code, i, &name);
-            fwrite(&entry, sizeof(entry), 1, file->stream);
-            fwrite(name, strlen(name) + 1, 1, file->stream);
-        }
-    }
-    const struct jit_code_load load = load_record(file, code, name_size, timestamp);
-    fwrite(&load, sizeof(load), 1, file->stream);
-    fwrite(code->name, name_size, 1, file->stream);
-    fwrite(code->code_bytes, code->code_size, 1, file->stream);
-    check(ferror(file->stream), "fwrite");
+    put_records(file, code, now(), put_to_stream);
     pthread_mutex_unlock(&file->lock);
 }
 
@@ -290,31 +291,11 @@ static void writev_append(void *state, const struct jitdump_code *code)
 
 /* A mutex and an unbuffered write for each part of a record, as wasmtime. */
 
-static void write_part(const struct file *file, const void *bytes, size_t size)
-{
-    check(write(file->fd, bytes, size) != (ssize_t)size, "write");
-}
-
 static void writes_append(void *state, const struct jitdump_code *code)
 {
     struct file *file = state;
-    const size_t name_size = strlen(code->name) + 1;
     pthread_mutex_lock(&file->lock);
-    const uint64_t timestamp = now();
-    if (code->line_count != 0) {
-        const struct jit_code_debug_info lines = lines_record(code, timestamp);
-        write_part(file, &lines, sizeof(lines));
-        for (uint64_t i = 0; i <= code->line_count; i++) {
-            const char *name;
-            const struct debug_entry entry = line_entry(code, i, &name);
-            write_part(file, &entry, sizeof(entry));
-            write_part(file, name, strlen(name) + 1);
-        }
-    }
-    const struct jit_code_load load = load_record(file, code, name_size, timestamp);
-    write_part(file, &load, sizeof(load));
-    write_part(file, code->name, name_size);
-    write_part(file, code->code_bytes, code->code_size);
+    put_records(file, code, now(), put_to_descriptor);
     pthread_mutex_unlock(&file->lock);
 }
 
