@@ -19,8 +19,10 @@ CLOSE = 16
 def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         output = subprocess.run(
-            [sys.argv[1], "-r", "1", "-b", "20000", "-t", "1", "-t", "8", "-s", "64", "-s", "65536", directory],
-            check=True, stdout=subprocess.PIPE,
+            [sys.argv[1], "-r", "1", "-b", "20000", "-t", "1", "-t", "8", "-s", "64", "-s", "65536"]
+            + [directory],
+            check=True,
+            stdout=subprocess.PIPE,
         ).stdout
         rows = json.loads(output)["rows"]
         results = os.path.join(directory, "results.json")
@@ -30,7 +32,7 @@ def main() -> None:
             [sys.executable, REPORT, results], check=True, stdout=subprocess.PIPE,
             universal_newlines=True,
         ).stdout
-    assert len(rows) == 2 * 2 * 2 * 8, len(rows)
+    assert len(rows) == 2 * 2 * 2 * 9, len(rows)
     sizes = {}
     for row in rows:
         (figures,) = row["rounds"]

@@ -53,7 +53,8 @@ static inline void interleave(void)
     __atomic_compare_exchange_n(object, expected, to, weak, success, failure)
 #endif
 
-#define atomic_load_explicit(object, order) (interleave(), YIELDING_BUILTIN(load, _n)(object, order))
+#define atomic_load_explicit(object, order)                                                  \
+    (interleave(), YIELDING_BUILTIN(load, _n)(object, order))
 #define atomic_store_explicit(object, value, order)                                          \
     (interleave(), YIELDING_BUILTIN(store, _n)(object, value, order))
 #define atomic_exchange_explicit(object, value, order)                                       \
