@@ -1,8 +1,7 @@
 /*
  * Appends from many threads, in processes that fork, and ends in many ways. The drivers in
- * Python run it, end it, and compare the files with its journals. With `--end close` and
- * neither children nor a size limit it is a test of its own: it checks what every call
- * returns and the size of the file.
+ * Python run it, end it, and compare the files with its journals. With `--end close` it is a
+ * test of its own: it checks what every call returns and the size of the file.
  *
  * Exit status: 0 if every call did what it must; 1 otherwise, with a line on stderr; 77 if it
  * can't be tried in this build.
@@ -52,9 +51,11 @@ static struct settings {
     const char *journal_directory;
     unsigned threads;
     uint64_t operations;
-    uint64_t child_operations; /* 0: as many */
+    uint64_t child_operations;
     /* Each thread calls jitdump_flush() after so many appends; 0: never. */
     uint64_t flush_every;
+    /* The threads meet after so many appends, and look whether the file has them all; 0: never. */
+    uint64_t meet_every;
     /* Each process forks so many children, down to so many generations. */
     unsigned children;
     unsigned generations;
@@ -69,6 +70,7 @@ static struct settings {
     .options = {.struct_size = sizeof(struct jitdump_options)},
     .threads = 1,
     .operations = 1000,
+    .child_operations = UINT64_MAX, /* as many */
     .generations = 1,
     .workload = {.seed = 1, .code_size_max = WORKLOAD_CODE_SIZE_MAX},
 };
@@ -76,6 +78,7 @@ static struct settings {
 static struct jitdump *dump;
 static struct journal *journal;
 static pthread_barrier_t barrier;
+static struct workload_thread work[THREADS_MAX];
 
 _Noreturn static void fail(const char *what, int64_t result)
 {
@@ -116,6 +119,51 @@ static void check_sticky(struct workload_thread *thread, uint64_t sequence, int 
     }
 }
 
+static uint64_t file_size(void)
+{
+    struct stat status;
+    check("stat", stat(jitdump_path(dump), &status));
+    return (uint64_t)status.st_size;
+}
+
+/* No append is under way. What the flush mode promises then must be in the file; if a wake-up was
+ * lost, no later append makes up for it. */
+static void check_all_written(void)
+{
+    uint64_t size = FILE_HEADER_SIZE;
+    for (unsigned i = 0; i < settings.threads; i++)
+        size += work[i].file_bytes;
+    if (settings.options.flush_mode == JITDUMP_FLUSH_BUFFERED)
+        check("jitdump_flush", jitdump_flush(dump));
+    if (settings.options.flush_mode == JITDUMP_FLUSH_BACKGROUND)
+        while (file_size() < size)
+            sched_yield();
+    if (file_size() != size)
+        fail("bytes that are not in the file", (int64_t)(size - file_size()));
+}
+
+/* A barrier that does not put to sleep: all leave it within a moment, so that their appends
+ * really meet. */
+static void wait_for_all(void)
+{
+    static _Atomic unsigned arrived, round;
+    const unsigned this_round = atomic_load(&round);
+    if (atomic_fetch_add(&arrived, 1) + 1 == settings.threads) {
+        atomic_store(&arrived, 0);
+        atomic_store(&round, this_round + 1);
+    }
+    while (atomic_load(&round) == this_round)
+        sched_yield();
+}
+
+static void meet(const struct workload_thread *thread)
+{
+    wait_for_all();
+    if (thread->number == 0)
+        check_all_written();
+    wait_for_all();
+}
+
 static void *append_all(void *argument)
 {
     struct workload_thread *thread = argument;
@@ -130,8 +178,11 @@ static void *append_all(void *argument)
             break;
         }
         journal_returned(journal, thread->number, sequence, code_index);
-        if (settings.flush_every != 0 && (sequence + 1) % settings.flush_every == 0)
+        /* Not all at the same time: a flush is to meet the others' appends. */
+        if (settings.flush_every != 0 && (sequence + thread->number) % settings.flush_every == 0)
             flush_with_journal();
+        if (settings.meet_every != 0 && (sequence + 1) % settings.meet_every == 0)
+            meet(thread);
     }
     return NULL;
 }
@@ -245,7 +296,7 @@ static void fork_children(unsigned generation, pid_t *children)
         if (children[i] < 0)
             fail("fork", errno);
         if (children[i] == 0) {
-            if (settings.child_operations != 0)
+            if (settings.child_operations != UINT64_MAX)
                 settings.operations = settings.child_operations;
             exit(run_process(generation + 1));
         }
@@ -265,7 +316,6 @@ static void wait_for(pid_t child)
 
 static int run_process(unsigned generation)
 {
-    struct workload_thread work[THREADS_MAX] = {0};
     pthread_t threads[THREADS_MAX];
     journal = journal_create(settings.journal_directory, settings.workload.seed,
                              settings.workload.code_size_max, settings.threads,
@@ -273,8 +323,7 @@ static int run_process(unsigned generation)
     check("pthread_barrier_init", pthread_barrier_init(&barrier, NULL, settings.threads));
     start_signals();
     for (unsigned i = 0; i < settings.threads; i++) {
-        work[i].workload = &settings.workload;
-        work[i].number = i;
+        work[i] = (struct workload_thread){.workload = &settings.workload, .number = i};
         check("pthread_create", pthread_create(&threads[i], NULL, append_all, &work[i]));
     }
     if (generation == 0) {
@@ -325,6 +374,7 @@ static void parse_arguments(int argc, char **argv)
         {"code-size-max", required_argument, NULL, 'c'},
         {"seed", required_argument, NULL, 's'},
         {"flush-every", required_argument, NULL, 'f'},
+        {"meet-every", required_argument, NULL, 'M'},
         {"children", required_argument, NULL, 'C'},
         {"generations", required_argument, NULL, 'G'},
         {"fork-every", required_argument, NULL, 'F'},
@@ -375,6 +425,9 @@ static void parse_arguments(int argc, char **argv)
             break;
         case 'f':
             settings.flush_every = number;
+            break;
+        case 'M':
+            settings.meet_every = number;
             break;
         case 'C':
             settings.children = (unsigned)number;

@@ -77,6 +77,21 @@ class SizeLimit(unittest.TestCase):
                     with self.subTest(mode=mode, threads=threads, end=end):
                         self.run_one(mode=mode, threads=threads, end=end)
 
+    def test_to_the_byte(self) -> None:
+        """JIT_CODE_CLOSE has its place within the limit, and nothing else is kept free."""
+        options = {"operations": 50, "code_size_max": 300}
+        with Run(**options) as run:
+            size = run.only().dump.size
+        with Run(size_limit=size, **options) as run:
+            self.assertEqual(run.only().dump.size, size)
+        with Run(size_limit=size - 1, **options) as run:
+            contents = run.only()
+            contents.expect_all()
+            self.assertTrue(contents.dump.closed)
+            self.assertLess(contents.dump.size, size)
+            thread, = contents.journal.threads
+            self.assertEqual((thread.returned, thread.error), (49, SIZE_LIMIT))
+
     def run_one(self, **options: object) -> None:
         with Run(size_limit=self.LIMIT, operations=2000, **options) as run:
             pid, = run.dumps()

@@ -18,18 +18,20 @@ class Fork(unittest.TestCase):
         with Run(operations=operations, child_operations=child_operations, child_end=child_end,
                  **options) as run:
             self.assertEqual(len(run.journals), processes)
-            self.assertEqual(sorted(run.dumps()), sorted(run.journals))
-            contents = [run.contents(pid) for pid in run.journals]
+            # Who appends nothing has no file.
+            self.assertEqual(len(run.dumps()), processes if child_operations != 0 else 1)
+            contents = [run.contents(pid) for pid in run.dumps()]
             for each in contents:
                 each.expect_all()
-            counts = [thread.returned for each in contents for thread in each.journal.threads]
             threads = int(options["threads"])
-            self.assertEqual(sorted(counts), sorted(
-                [operations] * threads
-                + [child_operations or operations] * (threads * (processes - 1))))
+            children = threads * (processes - 1)
+            self.assertEqual(
+                sorted(thread.returned for each in run.journals.values() for thread in each.threads),
+                sorted([operations] * threads
+                       + [operations if child_operations is None else child_operations] * children))
             # The parent always closes.
             self.assertEqual(sum(each.dump.closed for each in contents),
-                             processes if child_end == "close" else 1)
+                             len(contents) if child_end == "close" else 1)
             run.report(*contents)
 
     def test_forks_in_the_midst_of_appends(self) -> None:
@@ -51,6 +53,13 @@ class Fork(unittest.TestCase):
             with self.subTest(mode=mode):
                 self.run_one(1 + 3 + 9, scaled(300), mode=mode, threads=2, children=3,
                              generations=2, flush_bytes=4096, code_size_max=3000, seed=13)
+
+    def test_children_that_append_nothing(self) -> None:
+        for mode in MODES:
+            for child_end in child_ends(mode):
+                with self.subTest(mode=mode, child_end=child_end):
+                    self.run_one(1 + 4, scaled(300), 0, child_end, mode=mode, threads=2, children=4,
+                                 code_size_max=3000, seed=15)
 
     def test_one_thread(self) -> None:
         for mode in MODES:
