@@ -39,12 +39,7 @@ static unsigned char *unwinding_info_write(unsigned char *to, const struct recor
 
 /* JIT_CODE_LOAD */
 
-static const char *name_prefix(const struct record_code *record)
-{
-    return record->tier != NULL ? record->tier->prefix : "";
-}
-
-static int load_check(const struct record_code *record, uint64_t *head_size)
+static int load_check(struct record_code *record, uint64_t *head_size)
 {
     const struct jitdump_code *code = record->code;
     if (code->name == NULL || code->name[0] == '\0')
@@ -54,8 +49,9 @@ static int load_check(const struct record_code *record, uint64_t *head_size)
     const int error = record_range_check(code->code_addr, code->code_size);
     if (error != 0)
         return error;
-    *head_size =
-        sizeof(struct jit_code_load) + strlen(name_prefix(record)) + strlen(code->name) + 1;
+    record->prefix_size = record->tier != NULL ? strlen(record->tier->prefix) : 0;
+    record->name_size = strlen(code->name) + 1;
+    *head_size = sizeof(struct jit_code_load) + record->prefix_size + record->name_size;
     return *head_size + code->code_size > UINT32_MAX ? JITDUMP_ERROR_RECORD_SIZE : 0;
 }
 
@@ -63,8 +59,7 @@ static unsigned char *load_write(unsigned char *to, const struct record_stamp *s
                                  const struct record_code *input)
 {
     const struct jitdump_code *code = input->code;
-    const size_t prefix_size = strlen(name_prefix(input));
-    const size_t name_size = strlen(code->name) + 1;
+    const size_t prefix_size = input->prefix_size, name_size = input->name_size;
     struct jit_code_load *const record = (struct jit_code_load *)to;
     record->header = record_header(
         JIT_CODE_LOAD, sizeof(*record) + prefix_size + name_size + code->code_size, stamp);
@@ -74,7 +69,9 @@ static unsigned char *load_write(unsigned char *to, const struct record_stamp *s
     record->code_addr = code->code_addr;
     record->code_size = code->code_size;
     record->code_index = stamp->code_index;
-    to = put(to + sizeof(*record), name_prefix(input), prefix_size);
+    to += sizeof(*record);
+    if (prefix_size != 0)
+        to = put(to, input->tier->prefix, prefix_size);
     return put(to, code->name, name_size);
 }
 

@@ -17,6 +17,8 @@ struct record_code {
 
     /* Set by the check. */
     const struct tier *tier; /* NULL: none */
+    size_t prefix_size;      /* of the tier's prefix to the name */
+    size_t name_size;        /* with its NUL */
     struct debug_info debug_info;
 };
 
