@@ -39,12 +39,7 @@ static unsigned char *unwinding_info_write(unsigned char *to, const struct recor
 
 /* JIT_CODE_LOAD */
 
-static const char *name_prefix(const struct record_code *record)
-{
-    return record->tier != NULL ? record->tier->prefix : "";
-}
-
-static int load_check(const struct record_code *record, uint64_t *head_size)
+static int load_check(struct record_code *record, uint64_t *head_size)
 {
     const struct jitdump_code *code = record->code;
     if (code->name == NULL || code->name[0] == '\0')
@@ -54,8 +49,10 @@ static int load_check(const struct record_code *record, uint64_t *head_size)
     const int error = record_range_check(code->code_addr, code->code_size);
     if (error != 0)
         return error;
-    *head_size =
-        sizeof(struct jit_code_load) + strlen(name_prefix(record)) + strlen(code->name) + 1;
+    record->name_size = strlen(code->name) + 1;
+    *head_size = sizeof(struct jit_code_load) + record->name_size;
+    if (record->tier != NULL)
+        *head_size += strlen(record->tier->prefix);
     return *head_size + code->code_size > UINT32_MAX ? JITDUMP_ERROR_RECORD_SIZE : 0;
 }
 
@@ -63,22 +60,33 @@ static unsigned char *load_write(unsigned char *to, const struct record_stamp *s
                                  const struct record_code *input)
 {
     const struct jitdump_code *code = input->code;
-    const size_t prefix_size = strlen(name_prefix(input));
-    const size_t name_size = strlen(code->name) + 1;
     struct jit_code_load *const record = (struct jit_code_load *)to;
+    to += sizeof(*record);
+    if (input->tier != NULL)
+        to = put(to, input->tier->prefix, strlen(input->tier->prefix));
+    to = put(to, code->name, (size_t)input->name_size);
     record->header = record_header(
-        JIT_CODE_LOAD, sizeof(*record) + prefix_size + name_size + code->code_size, stamp);
+        JIT_CODE_LOAD, (uint64_t)(to - (unsigned char *)record) + code->code_size, stamp);
     record->pid = stamp->pid;
     record->tid = stamp->tid;
     record->vma = code->code_addr;
     record->code_addr = code->code_addr;
     record->code_size = code->code_size;
     record->code_index = stamp->code_index;
-    to = put(to + sizeof(*record), name_prefix(input), prefix_size);
-    return put(to, code->name, name_size);
+    return to;
 }
 
-/* The group */
+/* The group. Most functions have some of it only: what they don't have costs no call. */
+
+static bool has_lines(const struct jitdump_code *code)
+{
+    return code->line_count != 0 || code->track_count != 0;
+}
+
+static bool has_unwinding(const struct jitdump_code *code)
+{
+    return code->eh_frame_size != 0 || code->unwind != NULL;
+}
 
 static bool has_tier_record(const struct record_code *record)
 {
@@ -88,12 +96,12 @@ static bool has_tier_record(const struct record_code *record)
 int record_code_check(struct record_code *record, uint64_t *head_size)
 {
     const struct jitdump_code *code = record->code;
-    record->tier = tiers_find(record->tiers, code->tier);
+    record->tier = code->tier != 0 ? tiers_find(record->tiers, code->tier) : NULL;
     if (record->tier == NULL && code->tier != 0)
         return JITDUMP_ERROR_TIER;
-    uint64_t load_size, debug_info_size, unwinding_info_size;
+    uint64_t load_size, unwinding_info_size, debug_info_size = 0;
     int error = load_check(record, &load_size);
-    if (error == 0)
+    if (error == 0 && has_lines(code))
         error = debug_info_check(&record->debug_info, record->settings, code, record->scratch,
                                  &debug_info_size);
     if (error == 0)
@@ -109,10 +117,11 @@ unsigned char *record_code_write(unsigned char *to, const struct record_stamp *s
                                  const void *input)
 {
     const struct record_code *record = input;
-    to = debug_info_write(to, stamp, &record->debug_info);
+    if (has_lines(record->code))
+        to = debug_info_write(to, stamp, &record->debug_info);
     if (has_tier_record(record))
         to = samply_tier_write(to, stamp, record->tier);
-    if (record->code->eh_frame_size != 0 || record->code->unwind != NULL)
+    if (has_unwinding(record->code))
         to = unwinding_info_write(to, stamp, record->code);
     return load_write(to, stamp, record);
 }

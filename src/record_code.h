@@ -17,6 +17,7 @@ struct record_code {
 
     /* Set by the check. */
     const struct tier *tier; /* NULL: none */
+    uint64_t name_size;      /* with the NUL */
     struct debug_info debug_info;
 };
 
