@@ -125,17 +125,26 @@ bool append_buffer_flush_all(struct append_buffer *buffer, uint64_t timeout_ns)
      * Model: flush_all. */
     const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
     const uint32_t target = append_generation(cursor) + (append_offset(cursor) != 0);
+    uint32_t last_seen = target;
+    uint64_t progress_ns = 0;
     for (;;) {
         const uint32_t seen = atomic_load_explicit(&buffer->flushed, memory_order_acquire);
         if ((int32_t)(seen - target) >= 0)
             return true;
+        uint64_t left_ns = timeout_ns;
+        if (timeout_ns != FUTEX_FOREVER) {
+            const uint64_t now_ns = clock_now(JITDUMP_CLOCK_MONOTONIC);
+            if (seen != last_seen)
+                progress_ns = now_ns;
+            last_seen = seen;
+            if (now_ns - progress_ns >= timeout_ns)
+                return false;
+            left_ns = timeout_ns - (now_ns - progress_ns); /* a signal may end the sleep early */
+        }
         if (append_generation(atomic_load_explicit(&buffer->cursor, memory_order_acquire)) + 1 ==
             target)
             append_buffer_seal(buffer);
         append_buffer_flush(buffer);
-        append_buffer_wait(buffer, seen, timeout_ns);
-        if (timeout_ns != FUTEX_FOREVER &&
-            atomic_load_explicit(&buffer->flushed, memory_order_acquire) == seen)
-            return false;
+        append_buffer_wait(buffer, seen, left_ns);
     }
 }
