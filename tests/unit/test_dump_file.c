@@ -393,14 +393,15 @@ static void a_failed_write_cuts_back_to_the_last_whole_record(void **state)
 static void a_function_is_kept_whole_or_not_at_all(void **state)
 {
     static const long written[] = {59, 100, 139, 179};
-    for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
+    /* What may precede a load: lines and unwinding; samply's inline record and tier. */
+    static const uint32_t ids[][2] = {{2, 4}, {827346259, 827346260}};
+    for (size_t i = 0; i < 2 * sizeof(written) / sizeof(written[0]); i++) {
         struct iovec *group = three_records();
-        const uint32_t debug_info = 2, unwinding_info = 4;
-        memcpy(group[0].iov_base, &debug_info, sizeof(debug_info));
-        memcpy((char *)group[0].iov_base + 100, &unwinding_info, sizeof(unwinding_info));
+        memcpy(group[0].iov_base, &ids[i % 2][0], sizeof(ids[0][0]));
+        memcpy((char *)group[0].iov_base + 100, &ids[i % 2][1], sizeof(ids[0][1]));
         assert_int_equal(create(*state), 0);
         write_faults.count = 2;
-        write_faults.results[0] = written[i];
+        write_faults.results[0] = written[i / 2];
         write_faults.results[1] = -ENOSPC;
         assert_int_equal(dump_file_append(&file, group, 2), JITDUMP_ERROR_DISK_FULL);
         struct stat status;
