@@ -636,10 +636,10 @@ struct jitdump_code {
 /*
  * Describes one function: appends its JIT_CODE_DEBUG_INFO, the dialect's inline and tier
  * records and JIT_CODE_UNWINDING_INFO, where there are lines, a tier and unwinding data, and
- * its JIT_CODE_LOAD as one group that no other record can come between. All bear the time of the call, and times never
- * decrease in the file, across all threads. So call it when the code is complete
- * and before it is first executed; if the address was used before, after the last
- * execution of the old code: from then on it is the new function's.
+ * its JIT_CODE_LOAD as one group that no other record can come between. All bear the time of
+ * the call, and times never decrease in the file, across all threads. So call it when the
+ * code is complete and before it is first executed; if the address was used before, after the
+ * last execution of the old code: from then on it is the new function's.
  *
  * `code_index`, if not NULL, receives the number by which jitdump_move() knows the
  * function: above 0, never the same twice in a process, not consecutive. It is 0

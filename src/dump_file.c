@@ -82,12 +82,12 @@ int dump_file_create(struct dump_file *file, const char *directory,
     return error;
 }
 
-/* Whether a record of the id belongs to the next JIT_CODE_LOAD. */
+/* Whether a record of the id belongs to the next JIT_CODE_LOAD. A tier's id is that of the
+ * inline record of 2026 too, of which the same is true. */
 static bool precedes_load(uint32_t id)
 {
     return id == JIT_CODE_DEBUG_INFO || id == JIT_CODE_UNWINDING_INFO ||
-           id == SAMPLY_JIT_CODE_DEBUG_INFO2 || id == SAMPLY_JIT_CODE_DEBUG_INFO_2026 ||
-           id == SAMPLY_JIT_TIER;
+           id == SAMPLY_JIT_CODE_DEBUG_INFO2 || id == SAMPLY_JIT_TIER;
 }
 
 /* How many of the first `written` bytes are whole groups of records. A group is what belongs

@@ -38,7 +38,7 @@ void put_end(struct code *code, uint32_t slots)
 void put_constant(struct code *code, int32_t value)
 {
     put_instruction(code, 0xd2800000 | ((uint32_t)value & 0xffff) << 5); /* movz x0, #low */
-    put_instruction(code, 0xf2a00000 | ((uint32_t)value >> 16) << 5);    /* movk x0, #high, lsl 16 */
+    put_instruction(code, 0xf2a00000 | ((uint32_t)value >> 16) << 5); /* movk x0, #high, lsl 16 */
     put_instruction(code, 0x93407c00);                                   /* sxtw x0, w0 */
 }
 
