@@ -75,7 +75,12 @@ static unsigned char *load_write(unsigned char *to, const struct record_stamp *s
     return put(to, code->name, name_size);
 }
 
-/* The group */
+/* The group. What a function does not have costs no call. */
+
+static bool has_lines(const struct jitdump_code *code)
+{
+    return code->line_count != 0 || code->track_count != 0;
+}
 
 static bool has_tier_record(const struct record_code *record)
 {
@@ -85,12 +90,12 @@ static bool has_tier_record(const struct record_code *record)
 int record_code_check(struct record_code *record, uint64_t *head_size)
 {
     const struct jitdump_code *code = record->code;
-    record->tier = tiers_find(record->tiers, code->tier);
+    record->tier = code->tier != 0 ? tiers_find(record->tiers, code->tier) : NULL;
     if (record->tier == NULL && code->tier != 0)
         return JITDUMP_ERROR_TIER;
-    uint64_t load_size, debug_info_size, unwinding_info_size;
+    uint64_t load_size, unwinding_info_size, debug_info_size = 0;
     int error = load_check(record, &load_size);
-    if (error == 0)
+    if (error == 0 && has_lines(code))
         error = debug_info_check(&record->debug_info, record->settings, code, record->scratch,
                                  &debug_info_size);
     if (error == 0)
@@ -106,7 +111,8 @@ unsigned char *record_code_write(unsigned char *to, const struct record_stamp *s
                                  const void *input)
 {
     const struct record_code *record = input;
-    to = debug_info_write(to, stamp, &record->debug_info);
+    if (has_lines(record->code))
+        to = debug_info_write(to, stamp, &record->debug_info);
     if (has_tier_record(record))
         to = samply_tier_write(to, stamp, record->tier);
     if (record->code->eh_frame_size != 0 || record->code->unwind != NULL)
