@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-void append_buffer_init(struct append_buffer *buffer, unsigned char *memory)
+void jd_append_buffer_init(struct append_buffer *buffer, unsigned char *memory)
 {
     atomic_init(&buffer->cursor, 0);
     atomic_init(&buffer->flushed, 0);
@@ -30,12 +30,12 @@ void append_buffer_init(struct append_buffer *buffer, unsigned char *memory)
     }
 }
 
-void append_buffer_reset(struct append_buffer *buffer)
+void jd_append_buffer_reset(struct append_buffer *buffer)
 {
     /* One thread: no other side. */
     const uint32_t next =
         append_generation(atomic_load_explicit(&buffer->cursor, memory_order_relaxed)) + 1;
-    append_buffer_init(buffer, buffer->blocks[0].bytes);
+    jd_append_buffer_init(buffer, buffer->blocks[0].bytes);
     atomic_init(&buffer->cursor, append_cursor(next, 0));
     atomic_init(&buffer->flushed, next);
 }
@@ -58,7 +58,7 @@ static bool is_free(uint32_t generation, uint32_t flushed)
 /* Swaps the cursor. Success releases, to the acquiring load of the next reservation, the
  * clock reading before it and what is_free() has acquired. It is sequentially consistent
  * for has_work(), which looks at the cursor after the flag is dropped, and for
- * append_buffer_is_empty(), which the flusher thread asks after it has said that it is idle:
+ * jd_append_buffer_is_empty(), which the flusher thread asks after it has said that it is idle:
  * the appender swaps first, and looks at the flag, or whether the thread is idle, afterwards.
  * Failure tells nothing, and the loop loads anew. Model: cursor_is_as_loaded. */
 static bool swap_cursor(struct append_buffer *buffer, uint64_t from, uint64_t to)
@@ -93,8 +93,8 @@ static bool add_committed(struct append_buffer *buffer, uint32_t generation, uin
 /* The one place where an append waits: all blocks are in use, as of `flushed`. */
 static void wait_for_free_block(struct append_buffer *buffer, uint32_t flushed)
 {
-    append_buffer_flush(buffer);
-    append_buffer_wait(buffer, flushed, FUTEX_FOREVER);
+    jd_append_buffer_flush(buffer);
+    jd_append_buffer_wait(buffer, flushed, FUTEX_FOREVER);
 }
 
 static void fill_in(const struct append_buffer *buffer, struct append_reservation *reservation,
@@ -105,8 +105,8 @@ static void fill_in(const struct append_buffer *buffer, struct append_reservatio
     reservation->index = (uint64_t)generation * buffer->block_size + offset + 1;
 }
 
-void append_buffer_reserve(struct append_buffer *buffer, uint32_t size,
-                           struct append_reservation *reservation)
+void jd_append_buffer_reserve(struct append_buffer *buffer, uint32_t size,
+                              struct append_reservation *reservation)
 {
     for (;;) {
         /* Acquire pairs with swap_cursor(). Model: reserve. */
@@ -122,7 +122,7 @@ void append_buffer_reserve(struct append_buffer *buffer, uint32_t size,
             }
         }
         /* Between the load and the swap: see the header. */
-        const uint64_t timestamp = clock_now(buffer->clock);
+        const uint64_t timestamp = jd_clock_now(buffer->clock);
         const uint64_t next =
             fits ? append_cursor(generation, offset + size) : append_cursor(generation + 1, size);
         if (!swap_cursor(buffer, cursor, next))
@@ -141,14 +141,14 @@ void append_buffer_reserve(struct append_buffer *buffer, uint32_t size,
     }
 }
 
-bool append_buffer_commit(struct append_buffer *buffer,
-                          const struct append_reservation *reservation)
+bool jd_append_buffer_commit(struct append_buffer *buffer,
+                             const struct append_reservation *reservation)
 {
     const bool completed = add_committed(buffer, reservation->generation, reservation->size);
     return completed || reservation->completed_previous;
 }
 
-void append_buffer_seal(struct append_buffer *buffer)
+void jd_append_buffer_seal(struct append_buffer *buffer)
 {
     /* Both loads acquire from swap_cursor(). Model: seal. */
     const uint32_t wanted =
@@ -170,8 +170,8 @@ void append_buffer_seal(struct append_buffer *buffer)
 
 /* An oversize append has a generation to itself, which no one else can reserve in: the
  * cursor steps over it. */
-void append_buffer_reserve_oversize(struct append_buffer *buffer,
-                                    struct append_reservation *reservation)
+void jd_append_buffer_reserve_oversize(struct append_buffer *buffer,
+                                       struct append_reservation *reservation)
 {
     for (;;) {
         /* Acquire pairs with swap_cursor(). Model: reserve_oversize. */
@@ -183,10 +183,10 @@ void append_buffer_reserve_oversize(struct append_buffer *buffer,
             continue;
         }
         if (append_offset(cursor) != 0) {
-            append_buffer_seal(buffer);
+            jd_append_buffer_seal(buffer);
             continue;
         }
-        const uint64_t timestamp = clock_now(buffer->clock);
+        const uint64_t timestamp = jd_clock_now(buffer->clock);
         if (!swap_cursor(buffer, cursor, append_cursor(generation + 1, 0)))
             continue;
         reservation->bytes = NULL;
@@ -197,9 +197,9 @@ void append_buffer_reserve_oversize(struct append_buffer *buffer,
     }
 }
 
-void append_buffer_commit_oversize(struct append_buffer *buffer,
-                                   const struct append_reservation *reservation,
-                                   const struct iovec *bytes, int count)
+void jd_append_buffer_commit_oversize(struct append_buffer *buffer,
+                                      const struct append_reservation *reservation,
+                                      const struct iovec *bytes, int count)
 {
     const uint32_t generation = reservation->generation;
     struct append_block *block = append_block(buffer, generation);
@@ -214,7 +214,7 @@ void append_buffer_commit_oversize(struct append_buffer *buffer,
         const uint32_t flushed = load_flushed(buffer);
         if ((int32_t)(flushed - generation) > 0)
             return;
-        append_buffer_flush(buffer);
-        append_buffer_wait(buffer, flushed, FUTEX_FOREVER);
+        jd_append_buffer_flush(buffer);
+        jd_append_buffer_wait(buffer, flushed, FUTEX_FOREVER);
     }
 }

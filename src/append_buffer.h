@@ -93,48 +93,48 @@ struct append_reservation {
 
 /* `memory` has APPEND_BUFFER_BLOCKS * block_size bytes and outlives the buffer. The
  * caller has set block_size, clock, eager, sink and sink_context. */
-void append_buffer_init(struct append_buffer *buffer, unsigned char *memory);
+void jd_append_buffer_init(struct append_buffer *buffer, unsigned char *memory);
 
 /* Forgets all that is not flushed, and everything about threads: for the only thread of
  * a forked child. Indices go on ascending. */
-void append_buffer_reset(struct append_buffer *buffer);
+void jd_append_buffer_reset(struct append_buffer *buffer);
 
 /* Reserves 1 to block_size bytes. Waits while the buffer is full, flushing as it can. */
-void append_buffer_reserve(struct append_buffer *buffer, uint32_t size,
-                           struct append_reservation *reservation);
+void jd_append_buffer_reserve(struct append_buffer *buffer, uint32_t size,
+                              struct append_reservation *reservation);
 
 /* To be called once for each reservation, when its bytes are there. True if there is now
  * a complete block that no one may be about to flush: the caller sees to it. */
-bool append_buffer_commit(struct append_buffer *buffer,
-                          const struct append_reservation *reservation);
+bool jd_append_buffer_commit(struct append_buffer *buffer,
+                             const struct append_reservation *reservation);
 
 /* The same two for bytes that need not fit into a block. The commit returns when the
  * bytes have been handed to the sink from where they lie. */
-void append_buffer_reserve_oversize(struct append_buffer *buffer,
-                                    struct append_reservation *reservation);
-void append_buffer_commit_oversize(struct append_buffer *buffer,
-                                   const struct append_reservation *reservation,
-                                   const struct iovec *bytes, int count);
+void jd_append_buffer_reserve_oversize(struct append_buffer *buffer,
+                                       struct append_reservation *reservation);
+void jd_append_buffer_commit_oversize(struct append_buffer *buffer,
+                                      const struct append_reservation *reservation,
+                                      const struct iovec *bytes, int count);
 
 /* Seals the block that is being filled, if anything is in it and the next is free. */
-void append_buffer_seal(struct append_buffer *buffer);
+void jd_append_buffer_seal(struct append_buffer *buffer);
 
 /* Flushes the complete blocks, or leaves that to the thread that is doing so. Does not
  * wait; async-signal-safe if the sink is. */
-void append_buffer_flush(struct append_buffer *buffer);
+void jd_append_buffer_flush(struct append_buffer *buffer);
 
 /* Returns when all that was reserved before the call is flushed, or after `timeout_ns`
  * without any progress (FUTEX_FOREVER: never). True in the first case. */
-bool append_buffer_flush_all(struct append_buffer *buffer, uint64_t timeout_ns);
+bool jd_append_buffer_flush_all(struct append_buffer *buffer, uint64_t timeout_ns);
 
 /* Nothing is reserved that is not flushed. */
-bool append_buffer_is_empty(struct append_buffer *buffer);
+bool jd_append_buffer_is_empty(struct append_buffer *buffer);
 
 /* The oldest generation that is not flushed is complete. */
-bool append_buffer_has_complete(struct append_buffer *buffer);
+bool jd_append_buffer_has_complete(struct append_buffer *buffer);
 
 /* Sleeps until `flushed` is no longer `seen`, at most `timeout_ns`. */
-void append_buffer_wait(struct append_buffer *buffer, uint32_t seen, uint64_t timeout_ns);
+void jd_append_buffer_wait(struct append_buffer *buffer, uint32_t seen, uint64_t timeout_ns);
 
 /* For append_buffer.c and append_flush.c. */
 #define APPEND_BLOCK_OPEN UINT32_MAX

@@ -23,13 +23,13 @@ static bool seal_if_current(struct append_buffer *buffer, uint32_t generation)
     const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
     if (append_generation(cursor) != generation || append_offset(cursor) == 0)
         return false;
-    append_buffer_seal(buffer);
+    jd_append_buffer_seal(buffer);
     return true;
 }
 
 /* Of a block that is recycled meanwhile it may say anything: then someone else is, or has been,
  * the holder, and looks too. */
-bool append_buffer_has_complete(struct append_buffer *buffer)
+bool jd_append_buffer_has_complete(struct append_buffer *buffer)
 {
     /* The stores: flush_oldest(), set_sealed(), add_committed(), whose bytes the last load
      * acquires. Model: has_complete, and holder_has_complete. */
@@ -40,7 +40,7 @@ bool append_buffer_has_complete(struct append_buffer *buffer)
            atomic_load_explicit(&block->committed, memory_order_seq_cst) == sealed;
 }
 
-bool append_buffer_is_empty(struct append_buffer *buffer)
+bool jd_append_buffer_is_empty(struct append_buffer *buffer)
 {
     /* The stores: swap_cursor() and flush_oldest(). Model: sleep_while_empty. */
     const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
@@ -51,7 +51,7 @@ bool append_buffer_is_empty(struct append_buffer *buffer)
 /* What the holder looks for after it has dropped the flag. */
 static bool has_work(struct append_buffer *buffer)
 {
-    if (append_buffer_has_complete(buffer))
+    if (jd_append_buffer_has_complete(buffer))
         return true;
     if (!buffer->eager)
         return false;
@@ -66,7 +66,7 @@ static bool has_work(struct append_buffer *buffer)
 static void flush_oldest(struct append_buffer *buffer, uint32_t generation)
 {
     struct append_block *block = append_block(buffer, generation);
-    /* The bytes, and `sealed`, were acquired with `committed` in append_buffer_has_complete().
+    /* The bytes, and `sealed`, were acquired with `committed` in jd_append_buffer_has_complete().
      * Model: sink. */
     const uint32_t sealed = atomic_load_explicit(&block->sealed, memory_order_relaxed);
     if (block->oversize != NULL) {
@@ -80,14 +80,14 @@ static void flush_oldest(struct append_buffer *buffer, uint32_t generation)
     atomic_store_explicit(&block->committed, 0, memory_order_relaxed);
     atomic_store_explicit(&block->sealed, APPEND_BLOCK_OPEN, memory_order_relaxed);
     /* Releases the freed block to is_free() in append_buffer.c. Sequentially consistent, as
-     * is the load: with append_buffer_wait(), which counts itself and then looks at
+     * is the load: with jd_append_buffer_wait(), which counts itself and then looks at
      * `flushed`. Either it sees the new value, or we see it. Model: flush_oldest. */
     atomic_store_explicit(&buffer->flushed, generation + 1, memory_order_seq_cst);
     if (atomic_load_explicit(&buffer->waiters, memory_order_seq_cst) != 0)
         futex_wake(&buffer->flushed);
 }
 
-void append_buffer_flush(struct append_buffer *buffer)
+void jd_append_buffer_flush(struct append_buffer *buffer)
 {
     do {
         /* Pairs with the store that drops the flag below: a holder acquires what the one before
@@ -99,7 +99,7 @@ void append_buffer_flush(struct append_buffer *buffer)
             /* Only the holder changes it. */
             const uint32_t generation =
                 atomic_load_explicit(&buffer->flushed, memory_order_relaxed);
-            if (append_buffer_has_complete(buffer))
+            if (jd_append_buffer_has_complete(buffer))
                 flush_oldest(buffer, generation);
             else if (!buffer->eager || !seal_if_current(buffer, generation))
                 break;
@@ -108,7 +108,7 @@ void append_buffer_flush(struct append_buffer *buffer)
     } while (has_work(buffer));
 }
 
-void append_buffer_wait(struct append_buffer *buffer, uint32_t seen, uint64_t timeout_ns)
+void jd_append_buffer_wait(struct append_buffer *buffer, uint32_t seen, uint64_t timeout_ns)
 {
     /* The other side of both is in flush_oldest(); the kernel compares once more, in one step
      * with lying down. Counting out needs no order: too high a count wakes nobody in vain
@@ -119,7 +119,7 @@ void append_buffer_wait(struct append_buffer *buffer, uint32_t seen, uint64_t ti
     atomic_fetch_sub_explicit(&buffer->waiters, 1, memory_order_relaxed);
 }
 
-bool append_buffer_flush_all(struct append_buffer *buffer, uint64_t timeout_ns)
+bool jd_append_buffer_flush_all(struct append_buffer *buffer, uint64_t timeout_ns)
 {
     /* The stores: swap_cursor() and, for the loads of `flushed`, flush_oldest().
      * Model: flush_all. */
@@ -133,7 +133,7 @@ bool append_buffer_flush_all(struct append_buffer *buffer, uint64_t timeout_ns)
             return true;
         uint64_t left_ns = timeout_ns;
         if (timeout_ns != FUTEX_FOREVER) {
-            const uint64_t now_ns = clock_now(JITDUMP_CLOCK_MONOTONIC);
+            const uint64_t now_ns = jd_clock_now(JITDUMP_CLOCK_MONOTONIC);
             if (seen != last_seen)
                 progress_ns = now_ns;
             last_seen = seen;
@@ -143,8 +143,8 @@ bool append_buffer_flush_all(struct append_buffer *buffer, uint64_t timeout_ns)
         }
         if (append_generation(atomic_load_explicit(&buffer->cursor, memory_order_acquire)) + 1 ==
             target)
-            append_buffer_seal(buffer);
-        append_buffer_flush(buffer);
-        append_buffer_wait(buffer, seen, left_ns);
+            jd_append_buffer_seal(buffer);
+        jd_append_buffer_flush(buffer);
+        jd_append_buffer_wait(buffer, seen, left_ns);
     }
 }

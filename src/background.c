@@ -12,18 +12,18 @@
 
 static bool is_stopping(struct background *background)
 {
-    /* The store is in background_stop(), which then calls. */
+    /* The store is in jd_background_stop(), which then calls. */
     return atomic_load_explicit(&background->stopping, memory_order_seq_cst) != 0;
 }
 
 static void sleep_while_empty(struct background *background)
 {
     const uint32_t seen = atomic_load_explicit(&background->calls, memory_order_seq_cst);
-    /* Says that it is idle and then looks; background_call() comes after an append and
+    /* Says that it is idle and then looks; jd_background_call() comes after an append and
      * then looks whether it is idle. Both sequentially consistent: one sees the other.
      * Model: sleep_while_empty. */
     atomic_store_explicit(&background->idle, 1, memory_order_seq_cst);
-    if (append_buffer_is_empty(background->buffer) && !is_stopping(background))
+    if (jd_append_buffer_is_empty(background->buffer) && !is_stopping(background))
         futex_wait(&background->calls, seen, FUTEX_FOREVER);
     atomic_store_explicit(&background->idle, 0, memory_order_seq_cst);
 }
@@ -36,18 +36,18 @@ static void *flush_until_stopped(void *argument)
         /* Before the look, so that a call in between ends the sleep: call() adds after the
          * block is complete. Model: flusher. */
         const uint32_t seen = atomic_load_explicit(&background->calls, memory_order_seq_cst);
-        if (!append_buffer_has_complete(background->buffer) && !is_stopping(background))
+        if (!jd_append_buffer_has_complete(background->buffer) && !is_stopping(background))
             futex_wait(&background->calls, seen, background->interval_ns);
         /* Waits for no append that is under way: it would sleep where the call of the one
          * that completes the sealed block does not reach it. */
-        append_buffer_seal(background->buffer);
-        append_buffer_flush(background->buffer);
+        jd_append_buffer_seal(background->buffer);
+        jd_append_buffer_flush(background->buffer);
     }
     return NULL;
 }
 
-int background_start(struct background *background, struct append_buffer *buffer,
-                     uint64_t interval_ns)
+int jd_background_start(struct background *background, struct append_buffer *buffer,
+                        uint64_t interval_ns)
 {
     background->buffer = buffer;
     background->interval_ns = interval_ns;
@@ -75,20 +75,20 @@ static void call(struct background *background)
     futex_wake(&background->calls);
 }
 
-void background_call(struct background *background, bool completed)
+void jd_background_call(struct background *background, bool completed)
 {
     /* The other side is in sleep_while_empty(). The exchange lets one of many appenders
-     * make the system call. Model: background_call. */
+     * make the system call. Model: jd_background_call. */
     if (completed ||
         (atomic_load_explicit(&background->idle, memory_order_seq_cst) != 0 &&
          atomic_exchange_explicit(&background->idle, 0, memory_order_seq_cst) != 0))
         call(background);
     /* Nobody to call: at exit, while other threads still append. */
     if (completed && is_stopping(background))
-        append_buffer_flush(background->buffer);
+        jd_append_buffer_flush(background->buffer);
 }
 
-void background_stop(struct background *background)
+void jd_background_stop(struct background *background)
 {
     if (!background->running)
         return;
@@ -98,7 +98,7 @@ void background_stop(struct background *background)
     background->running = false;
 }
 
-void background_forget(struct background *background)
+void jd_background_forget(struct background *background)
 {
     background->running = false;
 }

@@ -21,16 +21,16 @@ struct background {
 };
 
 /* Starts the thread, with all signals blocked. 0 or JITDUMP_ERROR_THREAD. */
-int background_start(struct background *background, struct append_buffer *buffer,
-                     uint64_t interval_ns);
+int jd_background_start(struct background *background, struct append_buffer *buffer,
+                        uint64_t interval_ns);
 
 /* After each append. `completed`: a block is complete. */
-void background_call(struct background *background, bool completed);
+void jd_background_call(struct background *background, bool completed);
 
 /* Ends the thread and waits for it, if it runs. */
-void background_stop(struct background *background);
+void jd_background_stop(struct background *background);
 
 /* In the child of a fork, where the thread is not. */
-void background_forget(struct background *background);
+void jd_background_forget(struct background *background);
 
 #endif

@@ -60,7 +60,7 @@ static const struct cfi_machine machines[] = {
      .epilogue_none = 4},
 };
 
-const struct cfi_machine *cfi_find_machine(uint32_t elf_mach)
+const struct cfi_machine *jd_cfi_find_machine(uint32_t elf_mach)
 {
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
         if (machines[i].elf_mach == elf_mach)
@@ -205,7 +205,7 @@ static void frame_set(struct cfi_encoder *e)
         save_register(e, e->machine->return_address, CFI_WORD);
 }
 
-void cfi_encode_entry(struct cfi_encoder *e)
+void jd_cfi_encode_entry(struct cfi_encoder *e)
 {
     define_cfa(e, e->machine->stack_pointer, entry_cfa_offset(e->machine));
     if (e->machine->return_address_on_stack)
@@ -264,7 +264,8 @@ static int encode_step(struct cfi_encoder *e, const struct jitdump_unwind_step *
     }
 }
 
-int cfi_encode_steps(struct cfi_encoder *e, const struct jitdump_unwind *unwind, uint64_t code_size)
+int jd_cfi_encode_steps(struct cfi_encoder *e, const struct jitdump_unwind *unwind,
+                        uint64_t code_size)
 {
     const struct cfi_machine *machine = e->machine;
     const bool standard = unwind->frame == JITDUMP_FRAME_POINTER;

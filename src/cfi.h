@@ -37,7 +37,7 @@ struct cfi_machine {
 };
 
 /* NULL: none that is known here. */
-const struct cfi_machine *cfi_find_machine(uint32_t elf_mach);
+const struct cfi_machine *jd_cfi_find_machine(uint32_t elf_mach);
 
 struct register_set {
     uint64_t words[2]; /* register r is bit r % 64 of word r / 64 */
@@ -82,11 +82,11 @@ static inline void cfi_emit_u32(struct cfi_encoder *e, uint64_t value)
 }
 
 /* What holds at every function's entry. */
-void cfi_encode_entry(struct cfi_encoder *e);
+void jd_cfi_encode_entry(struct cfi_encoder *e);
 
 /* Of a description whose frame, steps and step_count are sound. The error is the first step's
  * that has one. */
-int cfi_encode_steps(struct cfi_encoder *e, const struct jitdump_unwind *unwind,
-                     uint64_t code_size);
+int jd_cfi_encode_steps(struct cfi_encoder *e, const struct jitdump_unwind *unwind,
+                        uint64_t code_size);
 
 #endif

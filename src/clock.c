@@ -38,11 +38,11 @@ static uint64_t tsc(void)
 #define HAVE_TSC 0
 static uint64_t tsc(void)
 {
-    return 0; /* never asked: clock_check() refuses */
+    return 0; /* never asked: jd_clock_check() refuses */
 }
 #endif
 
-uint64_t clock_now(enum jitdump_clock clock)
+uint64_t jd_clock_now(enum jitdump_clock clock)
 {
     return clock == JITDUMP_CLOCK_TSC ? tsc() : monotonic_ns();
 }
@@ -85,7 +85,7 @@ enum {
  * machines; those have no HAVE_TSC. */
 #define CAP_USER_TIME_ZERO (UINT64_C(1) << 4)
 
-int clock_check(enum jitdump_clock clock, int force)
+int jd_clock_check(enum jitdump_clock clock, int force)
 {
     if (clock == JITDUMP_CLOCK_MONOTONIC)
         return 0;
@@ -114,7 +114,7 @@ int clock_check(enum jitdump_clock clock, int force)
     return error;
 }
 
-uint64_t clock_units(enum jitdump_clock clock, uint64_t ns)
+uint64_t jd_clock_units(enum jitdump_clock clock, uint64_t ns)
 {
     if (clock == JITDUMP_CLOCK_MONOTONIC)
         return ns;

@@ -4,7 +4,7 @@
 static const char *find_file(const struct debug_info *info, const char *file)
 {
     const struct sources *sources = info->settings->sources;
-    const char *found = sources != NULL ? sources_file(sources, info->source_count, file) : NULL;
+    const char *found = sources != NULL ? jd_sources_file(sources, info->source_count, file) : NULL;
     return found != NULL ? found : file;
 }
 
@@ -92,15 +92,15 @@ static int measure_track_lines(struct debug_info *info)
     uint64_t entry_count = 0;
     uint32_t next = 0, position = JITDUMP_NONE;
     const char *file = NULL;
-    while (track_next_line(track, info->shown, &next, &position)) {
-        if (track_line(track, position) != 0)
-            file = track_file(track, position);
+    while (jd_track_next_line(track, info->shown, &next, &position)) {
+        if (jd_track_line(track, position) != 0)
+            file = jd_track_file(track, position);
         total_size += entry_size(info, file);
         entry_count++;
         if (total_size > UINT32_MAX)
             return JITDUMP_ERROR_RECORD_SIZE;
     }
-    if (track_line(track, position) != 0) {
+    if (jd_track_line(track, position) != 0) {
         total_size += entry_size(info, file);
         entry_count++;
     }
@@ -115,16 +115,16 @@ static unsigned char *write_track_lines(unsigned char *to, const struct debug_in
     const uint64_t code_addr = info->code->code_addr;
     uint32_t next = 0, position = JITDUMP_NONE;
     const char *file = NULL;
-    while (track_next_line(track, info->shown, &next, &position)) {
-        const uint32_t line = track_line(track, position);
+    while (jd_track_next_line(track, info->shown, &next, &position)) {
+        const uint32_t line = jd_track_line(track, position);
         if (line != 0)
-            file = track_file(track, position);
+            file = jd_track_file(track, position);
         to = write_entry(to, info, code_addr + track->offsets[next - 1].code_offset, line,
-                         track_column(track, position), file);
+                         jd_track_column(track, position), file);
     }
-    if (track_line(track, position) != 0)
-        to = write_entry(to, info, code_addr + track->code_size, track_line(track, position),
-                         track_column(track, position), file);
+    if (jd_track_line(track, position) != 0)
+        to = write_entry(to, info, code_addr + track->code_size, jd_track_line(track, position),
+                         jd_track_column(track, position), file);
     return to;
 }
 
@@ -134,9 +134,9 @@ static uint64_t inline_words(const struct debug_info *info)
 {
     switch (info->settings->dialect) {
     case JITDUMP_DIALECT_SAMPLY_2023:
-        return inline_2023_words(&info->track);
+        return jd_inline_2023_words(&info->track);
     case JITDUMP_DIALECT_SAMPLY_2026:
-        return inline_2026_words(&info->track);
+        return jd_inline_2026_words(&info->track);
     default:
         return 0;
     }
@@ -146,9 +146,9 @@ static int measure_inlining(struct debug_info *info, struct scratch *scratch, ui
 {
     switch (info->settings->dialect) {
     case JITDUMP_DIALECT_SAMPLY_2023:
-        return inline_2023_measure(&info->inline_2023, &info->track, scratch, size);
+        return jd_inline_2023_measure(&info->inline_2023, &info->track, scratch, size);
     case JITDUMP_DIALECT_SAMPLY_2026:
-        return inline_2026_measure(&info->inline_2026, &info->track, scratch, size);
+        return jd_inline_2026_measure(&info->inline_2026, &info->track, scratch, size);
     default:
         *size = 0;
         return 0;
@@ -160,8 +160,8 @@ static int check_track(struct debug_info *info, struct scratch *scratch, uint64_
     const struct jitdump_code *code = info->code;
     if (code->tracks == NULL)
         return JITDUMP_ERROR_TRACK_MISSING;
-    int error = track_check_counts(&info->track, track_choose(code, info->settings->track),
-                                   code->code_size);
+    int error = jd_track_check_counts(&info->track, jd_track_choose(code, info->settings->track),
+                                      code->code_size);
     if (error != 0)
         return error;
     const uint64_t words = track_words(&info->track) +
@@ -169,7 +169,7 @@ static int check_track(struct debug_info *info, struct scratch *scratch, uint64_
                            inline_words(info);
     if (!scratch_reserve(scratch, words))
         return JITDUMP_ERROR_NO_MEMORY;
-    error = track_check(&info->track, scratch);
+    error = jd_track_check(&info->track, scratch);
     if (error == 0 && info->settings->outermost)
         show_outermost(info, scratch);
     if (error == 0)
@@ -179,8 +179,8 @@ static int check_track(struct debug_info *info, struct scratch *scratch, uint64_
     return error;
 }
 
-int debug_info_check(struct debug_info *info, const struct debug_info_settings *settings,
-                     const struct jitdump_code *code, struct scratch *scratch, uint64_t *size)
+int jd_debug_info_check(struct debug_info *info, const struct debug_info_settings *settings,
+                        const struct jitdump_code *code, struct scratch *scratch, uint64_t *size)
 {
     info->settings = settings;
     info->code = code;
@@ -200,8 +200,8 @@ int debug_info_check(struct debug_info *info, const struct debug_info_settings *
     return error;
 }
 
-unsigned char *debug_info_write(unsigned char *to, const struct record_stamp *stamp,
-                                const struct debug_info *info)
+unsigned char *jd_debug_info_write(unsigned char *to, const struct record_stamp *stamp,
+                                   const struct debug_info *info)
 {
     const struct jitdump_code *code = info->code;
     if (info->size != 0) {
@@ -214,9 +214,9 @@ unsigned char *debug_info_write(unsigned char *to, const struct record_stamp *st
     }
     if (code->track_count != 0) {
         if (info->settings->dialect == JITDUMP_DIALECT_SAMPLY_2023)
-            to = inline_2023_write(to, stamp, &info->inline_2023);
+            to = jd_inline_2023_write(to, stamp, &info->inline_2023);
         if (info->settings->dialect == JITDUMP_DIALECT_SAMPLY_2026)
-            to = inline_2026_write(to, stamp, code->code_addr, &info->inline_2026);
+            to = jd_inline_2026_write(to, stamp, code->code_addr, &info->inline_2026);
     }
     return to;
 }

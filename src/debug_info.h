@@ -41,9 +41,9 @@ struct debug_info {
 
 /* `size` receives the size of all the records. `scratch` must live as long as `info`, and is
  * used if the code has tracks. */
-int debug_info_check(struct debug_info *info, const struct debug_info_settings *settings,
-                     const struct jitdump_code *code, struct scratch *scratch, uint64_t *size);
-unsigned char *debug_info_write(unsigned char *to, const struct record_stamp *stamp,
-                                const struct debug_info *info);
+int jd_debug_info_check(struct debug_info *info, const struct debug_info_settings *settings,
+                        const struct jitdump_code *code, struct scratch *scratch, uint64_t *size);
+unsigned char *jd_debug_info_write(unsigned char *to, const struct record_stamp *stamp,
+                                   const struct debug_info *info);
 
 #endif

@@ -41,7 +41,7 @@ struct jitdump {
     uint64_t size_limit; /* 0: none */
     size_t mapping_size; /* of this struct and the buffer's memory behind it */
 
-    /* Both grow with process_lock() held. */
+    /* Both grow with jd_process_lock() held. */
     struct tiers tiers;
     struct sources sources;
     struct perf_map perf_map;
@@ -87,18 +87,18 @@ static inline int sticky_error(const struct jitdump *dump)
 }
 
 /* The child's first append makes its file. Returns the new status. */
-int dump_start_in_child(struct jitdump *dump);
+int jd_dump_start_in_child(struct jitdump *dump);
 
 /* Appends the group. `index` receives its code_index. */
-int dump_append(struct jitdump *dump, const struct group *group, uint64_t *index);
+int jd_dump_append(struct jitdump *dump, const struct group *group, uint64_t *index);
 
 /* The same whatever the status: for the one thread that makes a child's file. */
-int dump_append_first(struct jitdump *dump, const struct group *group);
+int jd_dump_append_first(struct jitdump *dump, const struct group *group);
 
 /* The records of the sources that the child of a fork inherits. */
-int dump_append_sources(struct jitdump *dump);
+int jd_dump_append_sources(struct jitdump *dump);
 
 /* Appends JIT_CODE_CLOSE, whatever the status. Nothing may be appended after it. */
-void dump_append_close(struct jitdump *dump);
+void jd_dump_append_close(struct jitdump *dump);
 
 #endif

@@ -19,14 +19,14 @@ static int failed(struct dump_file *file, int error)
     return error;
 }
 
-int dump_file_directory(const char *directory, char absolute[PATH_MAX])
+int jd_dump_file_directory(const char *directory, char absolute[PATH_MAX])
 {
     if (directory == NULL)
         directory = secure_getenv("JITDUMPDIR");
     if (directory == NULL || directory[0] == '\0')
         directory = ".";
     if (realpath(directory, absolute) == NULL) {
-        const int error = new_file_error(errno);
+        const int error = jd_new_file_error(errno);
         snprintf(absolute, PATH_MAX, "%s", directory);
         return error;
     }
@@ -52,8 +52,8 @@ static int map_marker(struct dump_file *file)
                                                           : JITDUMP_ERROR_IO);
 }
 
-int dump_file_create(struct dump_file *file, const char *directory,
-                     const struct jitdump_file_header *header)
+int jd_dump_file_create(struct dump_file *file, const char *directory,
+                        const struct jitdump_file_header *header)
 {
     *file = (struct dump_file){.fd = -1};
     const int length = snprintf(file->path, sizeof(file->path), "%s/jit-%u.dump",
@@ -69,15 +69,15 @@ int dump_file_create(struct dump_file *file, const char *directory,
         file->resource_limit = limit.rlim_cur;
 
     const struct iovec bytes = {(void *)(uintptr_t)header, sizeof(*header)};
-    int error = new_file_open(file->path, &file->fd);
+    int error = jd_new_file_open(file->path, &file->fd);
     if (error != 0)
         failed(file, error);
     if (error == 0)
-        error = dump_file_append(file, &bytes, 1);
+        error = jd_dump_file_append(file, &bytes, 1);
     if (error == 0)
         error = map_marker(file);
     if (error != 0)
-        dump_file_close(file, true);
+        jd_dump_file_close(file, true);
     file->error = error;
     return error;
 }
@@ -140,7 +140,7 @@ static size_t write_all(int fd, const struct iovec *bytes, int count)
     return written;
 }
 
-int dump_file_append(struct dump_file *file, const struct iovec *bytes, int count)
+int jd_dump_file_append(struct dump_file *file, const struct iovec *bytes, int count)
 {
     if (file->error != 0)
         return file->error;
@@ -155,7 +155,7 @@ int dump_file_append(struct dump_file *file, const struct iovec *bytes, int coun
     if (written == size) {
         file->size += size;
     } else {
-        const int error = new_file_error(errno);
+        const int error = jd_new_file_error(errno);
         /* The errors of an open don't happen to a write. */
         file->error = error == JITDUMP_ERROR_DISK_FULL || error == JITDUMP_ERROR_FILE_TOO_LARGE
                           ? error
@@ -170,20 +170,20 @@ int dump_file_append(struct dump_file *file, const struct iovec *bytes, int coun
     return file->error;
 }
 
-void dump_file_close(struct dump_file *file, bool unlink_it)
+void jd_dump_file_close(struct dump_file *file, bool unlink_it)
 {
     if (file->marker != NULL)
         munmap(file->marker, file->marker_size);
     file->marker = NULL;
     if (file->fd >= 0) {
         if (unlink_it)
-            new_file_unlink(file->path, file->fd);
+            jd_new_file_unlink(file->path, file->fd);
         close(file->fd);
     }
     file->fd = -1;
 }
 
-void dump_file_abandon(struct dump_file *file)
+void jd_dump_file_abandon(struct dump_file *file)
 {
     if (file->fd >= 0)
         close(file->fd);

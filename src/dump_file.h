@@ -30,21 +30,21 @@ struct dump_file {
 
 /* Finds the directory for dumps: `directory`, else $JITDUMPDIR, else the current one;
  * `absolute` receives its path, or after an error what was looked for. */
-int dump_file_directory(const char *directory, char absolute[PATH_MAX]);
+int jd_dump_file_directory(const char *directory, char absolute[PATH_MAX]);
 
 /* Creates `directory`/jit-<pid>.dump, writes the header and maps the marker page. After
  * an error there is no file, path and error_number tell more. */
-int dump_file_create(struct dump_file *file, const char *directory,
-                     const struct jitdump_file_header *header);
+int jd_dump_file_create(struct dump_file *file, const char *directory,
+                        const struct jitdump_file_header *header);
 
-/* Appends one or two pieces that make whole groups of records. On error the file is cut back to the last
- * whole one and takes no more: the error is returned now and from then on. */
-int dump_file_append(struct dump_file *file, const struct iovec *bytes, int count);
+/* Appends one or two pieces that make whole groups of records. On error the file is cut back to
+ * the last whole one and takes no more: the error is returned now and from then on. */
+int jd_dump_file_append(struct dump_file *file, const struct iovec *bytes, int count);
 
 /* Unmaps the marker page and closes; with `unlink_it`, removes the file too. */
-void dump_file_close(struct dump_file *file, bool unlink_it);
+void jd_dump_file_close(struct dump_file *file, bool unlink_it);
 
 /* In the child of a fork: the descriptor is closed, but the marker page stays mapped. */
-void dump_file_abandon(struct dump_file *file);
+void jd_dump_file_abandon(struct dump_file *file);
 
 #endif

@@ -31,13 +31,13 @@ int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_inde
         return JITDUMP_ERROR_TIER_DIALECT;
 
     int result = JITDUMP_ERROR_TIER_LIMIT;
-    process_lock();
+    jd_process_lock();
     if (dump->tiers.count < JITDUMP_TIERS_MAX) {
-        const struct tier *added = tiers_add(&dump->tiers, name, color_index, name_prefix);
+        const struct tier *added = jd_tiers_add(&dump->tiers, name, color_index, name_prefix);
         result = added != NULL ? 0 : JITDUMP_ERROR_NO_MEMORY;
         *tier = added != NULL ? added->number : 0;
     }
-    process_unlock();
+    jd_process_unlock();
     return result;
 }
 
@@ -81,12 +81,12 @@ static int write_file(struct jitdump *dump, struct source *source, const void *t
     snprintf(path, sizeof(path), "%s/jit-%u-%u-%s", dump->directory, dump->pid,
              sources_count(&dump->sources), name);
     int fd;
-    if (new_file_open(path, &fd) != 0)
+    if (jd_new_file_open(path, &fd) != 0)
         return JITDUMP_ERROR_SOURCE_FILE;
     const bool written = write_whole(fd, text, source->size);
     source->file = written ? strdup(path) : NULL;
     if (source->file == NULL)
-        new_file_unlink(path, fd);
+        jd_new_file_unlink(path, fd);
     close(fd);
     source->pid = dump->pid;
     return source->file != NULL ? 0 : written ? JITDUMP_ERROR_NO_MEMORY : JITDUMP_ERROR_SOURCE_FILE;
@@ -110,7 +110,7 @@ static struct source *new_source(const struct jitdump *dump, const char *path, c
         source->padded_size = size + samply_padding(strlen(path) + 1 + size);
         source->text = calloc(1, (size_t)source->padded_size + 1);
         if (source->text == NULL) {
-            source_free(source);
+            jd_source_free(source);
             return NULL;
         }
         put(source->text, text, (size_t)size);
@@ -120,13 +120,13 @@ static struct source *new_source(const struct jitdump *dump, const char *path, c
 
 static int add_source(struct jitdump *dump, struct source *source, const void *text)
 {
-    if (sources_find(&dump->sources, UINT32_MAX, source->path) != NULL)
+    if (jd_sources_find(&dump->sources, UINT32_MAX, source->path) != NULL)
         return JITDUMP_ERROR_SOURCE_TWICE;
     const int error =
         (dump->flags & JITDUMP_SOURCE_FILES) != 0 ? write_file(dump, source, text) : 0;
     if (error != 0)
         return error;
-    if (sources_add(&dump->sources, source))
+    if (jd_sources_add(&dump->sources, source))
         return 0;
     if (source->file != NULL)
         unlink(source->file);
@@ -135,11 +135,11 @@ static int add_source(struct jitdump *dump, struct source *source, const void *t
 
 static struct group source_group(const struct source *source)
 {
-    struct group group = {.encode = samply_source_write,
+    struct group group = {.encode = jd_samply_source_write,
                           .input = source,
                           .tail = source->text,
                           .tail_size = source->padded_size};
-    samply_source_check(source, &group.head_size);
+    jd_samply_source_check(source, &group.head_size);
     return group;
 }
 
@@ -150,7 +150,7 @@ int jitdump_embed_source(struct jitdump *dump, const char *path, const void *sou
         return 0;
     int error = load_status(dump);
     if (error == STATUS_FORKED)
-        error = dump_start_in_child(dump);
+        error = jd_dump_start_in_child(dump);
     if (error != 0)
         return error;
     if (path == NULL || path[0] == '\0')
@@ -160,31 +160,31 @@ int jitdump_embed_source(struct jitdump *dump, const char *path, const void *sou
     if (source_size > UINT32_MAX)
         return JITDUMP_ERROR_RECORD_SIZE;
 
-    const struct process_shield shield = process_shield();
+    const struct process_shield shield = jd_process_shield();
     struct source *added = new_source(dump, path, source_size != 0 ? source : "", source_size);
     uint64_t head_size;
-    error = added == NULL ? JITDUMP_ERROR_NO_MEMORY : samply_source_check(added, &head_size);
+    error = added == NULL ? JITDUMP_ERROR_NO_MEMORY : jd_samply_source_check(added, &head_size);
     if (error == 0) {
-        process_lock();
+        jd_process_lock();
         error = add_source(dump, added, source);
-        process_unlock();
+        jd_process_unlock();
     }
     if (error != 0 && added != NULL)
-        source_free(added);
-    process_unshield(shield);
+        jd_source_free(added);
+    jd_process_unshield(shield);
     if (error != 0 || !has_source_records(dump))
         return error;
     const struct group group = source_group(added);
-    return dump_append(dump, &group, &(uint64_t){0});
+    return jd_dump_append(dump, &group, &(uint64_t){0});
 }
 
-int dump_append_sources(struct jitdump *dump)
+int jd_dump_append_sources(struct jitdump *dump)
 {
     int error = 0;
     const uint32_t count = has_source_records(dump) ? sources_count(&dump->sources) : 0;
     for (uint32_t i = 0; error == 0 && i < count; i++) {
         const struct group group = source_group(dump->sources.list[i]);
-        error = dump_append_first(dump, &group);
+        error = jd_dump_append_first(dump, &group);
     }
     return error;
 }

@@ -34,7 +34,7 @@ static void encode_head(const struct jitdump *dump, const struct group *group,
                         const struct append_reservation *reservation, unsigned char *to)
 {
     const struct record_stamp stamp = {reservation->timestamp, reservation->index, dump->pid,
-                                       process_thread_id(), dump->elf_mach};
+                                       jd_process_thread_id(), dump->elf_mach};
     const unsigned char *end = group->encode(to, &stamp, group->input);
     assert(end == to + group->head_size);
     (void)end;
@@ -43,9 +43,9 @@ static void encode_head(const struct jitdump *dump, const struct group *group,
 /* More than a block takes: written from where it lies. */
 static int append_oversize(struct jitdump *dump, const struct group *group, uint64_t *index)
 {
-    const struct process_shield shield = process_shield();
+    const struct process_shield shield = jd_process_shield();
     unsigned char *head = group->head_size <= SIZE_MAX ? malloc((size_t)group->head_size) : NULL;
-    process_unshield(shield);
+    jd_process_unshield(shield);
     if (head == NULL) {
         if (dump->size_limit != 0)
             atomic_fetch_sub_explicit(&dump->accepted, group->head_size + group->tail_size,
@@ -53,12 +53,12 @@ static int append_oversize(struct jitdump *dump, const struct group *group, uint
         return JITDUMP_ERROR_NO_MEMORY;
     }
     struct append_reservation reservation;
-    append_buffer_reserve_oversize(&dump->buffer, &reservation);
+    jd_append_buffer_reserve_oversize(&dump->buffer, &reservation);
     encode_head(dump, group, &reservation, head);
     const struct iovec bytes[2] = {{head, (size_t)group->head_size},
                                    {(void *)(uintptr_t)group->tail, (size_t)group->tail_size}};
-    append_buffer_commit_oversize(&dump->buffer, &reservation, bytes,
-                                  group->tail_size != 0 ? 2 : 1);
+    jd_append_buffer_commit_oversize(&dump->buffer, &reservation, bytes,
+                                     group->tail_size != 0 ? 2 : 1);
     free(head);
     *index = reservation.index;
     return flush_error(dump);
@@ -69,7 +69,7 @@ static int after_append(struct jitdump *dump, uint64_t timestamp, bool completed
 {
     switch (dump->flush_mode) {
     case JITDUMP_FLUSH_WRITE_THROUGH:
-        append_buffer_flush(&dump->buffer);
+        jd_append_buffer_flush(&dump->buffer);
         break;
     case JITDUMP_FLUSH_BUFFERED: {
         /* Signed: another append with a later time may have been faster. The swap lets one
@@ -80,13 +80,13 @@ static int after_append(struct jitdump *dump, uint64_t timestamp, bool completed
                                                                  timestamp, memory_order_relaxed,
                                                                  memory_order_relaxed);
         if (due)
-            append_buffer_seal(&dump->buffer);
+            jd_append_buffer_seal(&dump->buffer);
         if (due || completed)
-            append_buffer_flush(&dump->buffer);
+            jd_append_buffer_flush(&dump->buffer);
         break;
     }
     case JITDUMP_FLUSH_BACKGROUND:
-        background_call(&dump->background, completed);
+        jd_background_call(&dump->background, completed);
         break;
     }
     return flush_error(dump);
@@ -102,36 +102,36 @@ static int append(struct jitdump *dump, const struct group *group, uint64_t *ind
         return append_oversize(dump, group, index);
 
     struct append_reservation reservation;
-    append_buffer_reserve(&dump->buffer, (uint32_t)size, &reservation);
+    jd_append_buffer_reserve(&dump->buffer, (uint32_t)size, &reservation);
     encode_head(dump, group, &reservation, reservation.bytes);
     if (group->tail_size != 0)
         put(reservation.bytes + group->head_size, group->tail, (size_t)group->tail_size);
-    const bool completed = append_buffer_commit(&dump->buffer, &reservation);
+    const bool completed = jd_append_buffer_commit(&dump->buffer, &reservation);
     *index = reservation.index;
     return after_append(dump, reservation.timestamp, completed);
 }
 
-int dump_append(struct jitdump *dump, const struct group *group, uint64_t *index)
+int jd_dump_append(struct jitdump *dump, const struct group *group, uint64_t *index)
 {
     int error = load_status(dump);
     if (error == STATUS_FORKED)
-        error = dump_start_in_child(dump);
+        error = jd_dump_start_in_child(dump);
     return error != 0 ? error : append(dump, group, index);
 }
 
-int dump_append_first(struct jitdump *dump, const struct group *group)
+int jd_dump_append_first(struct jitdump *dump, const struct group *group)
 {
     return append(dump, group, &(uint64_t){0});
 }
 
-void dump_append_close(struct jitdump *dump)
+void jd_dump_append_close(struct jitdump *dump)
 {
-    const struct group group = {.encode = record_close_write,
+    const struct group group = {.encode = jd_record_close_write,
                                 .head_size = sizeof(struct jit_code_close)};
     struct append_reservation reservation;
-    append_buffer_reserve(&dump->buffer, (uint32_t)group.head_size, &reservation);
+    jd_append_buffer_reserve(&dump->buffer, (uint32_t)group.head_size, &reservation);
     encode_head(dump, &group, &reservation, reservation.bytes);
-    append_buffer_commit(&dump->buffer, &reservation);
+    jd_append_buffer_commit(&dump->buffer, &reservation);
 }
 
 static int load(struct jitdump *dump, const struct jitdump_code *code, struct scratch *scratch,
@@ -144,20 +144,20 @@ static int load(struct jitdump *dump, const struct jitdump_code *code, struct sc
     record.tiers = &dump->tiers;
     record.scratch = scratch;
     struct group group = {
-        .encode = record_code_write,
+        .encode = jd_record_code_write,
         .input = &record,
-        .tail = code->code_bytes != NULL ? code->code_bytes
-                                         : (const void *)(uintptr_t)code->code_addr,
+        .tail =
+            code->code_bytes != NULL ? code->code_bytes : (const void *)(uintptr_t)code->code_addr,
         .tail_size = code->code_size,
     };
-    int error = record_code_check(&record, &group.head_size);
+    int error = jd_record_code_check(&record, &group.head_size);
     if (error == 0)
-        error = dump_append(dump, &group, index);
+        error = jd_dump_append(dump, &group, index);
     if (error == 0 && dump->perf_map.names != NULL) {
-        const struct process_shield shield = process_shield();
-        perf_map_load(&dump->perf_map, *index, code->code_addr, code->code_size,
-                      record.tier != NULL ? record.tier->prefix : "", code->name);
-        process_unshield(shield);
+        const struct process_shield shield = jd_process_shield();
+        jd_perf_map_load(&dump->perf_map, *index, code->code_addr, code->code_size,
+                         record.tier != NULL ? record.tier->prefix : "", code->name);
+        jd_process_unshield(shield);
     }
     return error;
 }
@@ -166,12 +166,12 @@ static int load(struct jitdump *dump, const struct jitdump_code *code, struct sc
 __attribute__((noinline)) static int load_tracks(struct jitdump *dump,
                                                  const struct jitdump_code *code, uint64_t *index)
 {
-    const struct process_shield shield = process_shield();
+    const struct process_shield shield = jd_process_shield();
     struct scratch scratch;
     scratch.allocated = NULL;
     const int error = load(dump, code, &scratch, index);
     scratch_free(&scratch);
-    process_unshield(shield);
+    jd_process_unshield(shield);
     return error;
 }
 
@@ -201,16 +201,16 @@ int jitdump_move(struct jitdump *dump, uint64_t code_index, uint64_t old_code_ad
         return 0;
     const struct record_move move = {code_index, old_code_addr, new_code_addr, code_size};
     const struct group group = {
-        .encode = record_move_write, .input = &move, .head_size = sizeof(struct jit_code_move)};
+        .encode = jd_record_move_write, .input = &move, .head_size = sizeof(struct jit_code_move)};
     int error = sticky_error(dump);
     if (error == 0)
-        error = record_move_check(&move);
+        error = jd_record_move_check(&move);
     if (error == 0)
-        error = dump_append(dump, &group, &(uint64_t){0});
+        error = jd_dump_append(dump, &group, &(uint64_t){0});
     if (error == 0 && dump->perf_map.names != NULL) {
-        const struct process_shield shield = process_shield();
-        perf_map_move(&dump->perf_map, code_index, new_code_addr, code_size);
-        process_unshield(shield);
+        const struct process_shield shield = jd_process_shield();
+        jd_perf_map_move(&dump->perf_map, code_index, new_code_addr, code_size);
+        jd_process_unshield(shield);
     }
     return error;
 }
@@ -221,15 +221,15 @@ int jitdump_append_raw(struct jitdump *dump, uint32_t id, const void *payload,
     if (dump == NULL)
         return 0;
     const struct record_raw raw = {id, payload_size};
-    const struct group group = {.encode = record_raw_write,
+    const struct group group = {.encode = jd_record_raw_write,
                                 .input = &raw,
                                 .head_size = sizeof(struct jit_record_header),
                                 .tail = payload,
                                 .tail_size = payload_size};
     int error = sticky_error(dump);
     if (error == 0)
-        error = record_raw_check(&raw);
+        error = jd_record_raw_check(&raw);
     if (error == 0 && payload == NULL)
         error = JITDUMP_ERROR_ARGUMENT;
-    return error != 0 ? error : dump_append(dump, &group, &(uint64_t){0});
+    return error != 0 ? error : jd_dump_append(dump, &group, &(uint64_t){0});
 }

@@ -6,11 +6,11 @@ static uint64_t function_bound(const struct track *track)
                                                          : track->position_count;
 }
 
-uint64_t inline_2023_words(const struct track *track)
+uint64_t jd_inline_2023_words(const struct track *track)
 {
     const uint64_t functions = function_bound(track);
     return 7 * (uint64_t)track->position_count + index_table_words(track->position_count) +
-           track->function_count + 3 * functions + 2 * string_list_words(functions);
+           track->function_count + 3 * functions + 2 * jd_string_list_words(functions);
 }
 
 static void take_memory(struct inline_2023 *info, struct scratch *scratch)
@@ -29,8 +29,8 @@ static void take_memory(struct inline_2023 *info, struct scratch *scratch)
     info->functions = scratch_take(scratch, functions);
     info->names = scratch_take(scratch, functions);
     info->files = scratch_take(scratch, functions);
-    string_list_init(&info->name_list, track->functions, functions, scratch);
-    string_list_init(&info->file_list, track->functions, functions, scratch);
+    jd_string_list_init(&info->name_list, track->functions, functions, scratch);
+    jd_string_list_init(&info->file_list, track->functions, functions, scratch);
 }
 
 /* Functions */
@@ -42,8 +42,8 @@ static void add_function(struct inline_2023 *info, uint32_t function)
     const uint32_t number = info->function_count++;
     info->numbers[function] = number;
     info->functions[number] = function;
-    info->names[number] = string_list_add(&info->name_list, function, STRING_NAME);
-    info->files[number] = string_list_add(&info->file_list, function, STRING_FILE);
+    info->names[number] = jd_string_list_add(&info->name_list, function, STRING_NAME);
+    info->files[number] = jd_string_list_add(&info->file_list, function, STRING_FILE);
 }
 
 /* Calls */
@@ -92,7 +92,7 @@ static void find_calls(struct inline_2023 *info)
     const struct track *track = info->track;
     info->call_count = 0;
     info->function_count = 0;
-    track_mark_reached(track, info->calls);
+    jd_track_mark_reached(track, info->calls);
     add_function(info, track->outer_function);
     for (uint32_t i = 0; i < track->position_count; i++) {
         if (info->calls[i] == JITDUMP_NONE)
@@ -193,8 +193,8 @@ static uint64_t padded(uint64_t size)
     return (size + 3) & ~UINT64_C(3);
 }
 
-int inline_2023_measure(struct inline_2023 *info, const struct track *track,
-                        struct scratch *scratch, uint64_t *size)
+int jd_inline_2023_measure(struct inline_2023 *info, const struct track *track,
+                           struct scratch *scratch, uint64_t *size)
 {
     info->track = track;
     take_memory(info, scratch);
@@ -205,7 +205,7 @@ int inline_2023_measure(struct inline_2023 *info, const struct track *track,
 
     info->line_count = 0;
     uint32_t next = 0, position = JITDUMP_NONE;
-    while (track_next_line(track, NULL, &next, &position))
+    while (jd_track_next_line(track, NULL, &next, &position))
         info->line_count++;
 
     info->size = sizeof(struct samply_jit_code_debug_info2) + padded(info->file_list.size) +
@@ -228,7 +228,7 @@ static uint32_t from_zero(uint32_t column)
 
 static unsigned char *write_strings(unsigned char *to, const struct string_list *list)
 {
-    to = string_list_write(to, list);
+    to = jd_string_list_write(to, list);
     return put(to, "\0\0\0", (size_t)(padded(list->size) - list->size));
 }
 
@@ -258,8 +258,8 @@ static unsigned char *write_calls(unsigned char *to, const struct inline_2023 *i
             .depth = call_depth(info, call) - 1,
             .range_count = info->range_count[call],
             .function_index = info->numbers[position->function],
-            .call_line_number = track_line(track, position->caller),
-            .call_column_number = from_zero(track_column(track, position->caller)),
+            .call_line_number = jd_track_line(track, position->caller),
+            .call_column_number = from_zero(jd_track_column(track, position->caller)),
         };
         to = put(to, &record, sizeof(record));
     }
@@ -283,23 +283,23 @@ static unsigned char *write_lines(unsigned char *to, const struct inline_2023 *i
 {
     const struct track *track = info->track;
     uint32_t next = 0, position = JITDUMP_NONE, file = 0;
-    while (track_next_line(track, NULL, &next, &position)) {
-        const uint32_t line = track_line(track, position);
+    while (jd_track_next_line(track, NULL, &next, &position)) {
+        const uint32_t line = jd_track_line(track, position);
         if (line != 0)
             file = info->files[info->numbers[track->positions[position].function]];
         const struct samply_line_record record = {
             .code_offset = track->offsets[next - 1].code_offset,
             .file_index = file,
             .line_number = line,
-            .column_number = from_zero(track_column(track, position)),
+            .column_number = from_zero(jd_track_column(track, position)),
         };
         to = put(to, &record, sizeof(record));
     }
     return to;
 }
 
-unsigned char *inline_2023_write(unsigned char *to, const struct record_stamp *stamp,
-                                 const struct inline_2023 *info)
+unsigned char *jd_inline_2023_write(unsigned char *to, const struct record_stamp *stamp,
+                                    const struct inline_2023 *info)
 {
     const struct samply_jit_code_debug_info2 record = {
         .header = record_header(SAMPLY_JIT_CODE_DEBUG_INFO2, info->size, stamp),

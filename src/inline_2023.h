@@ -46,10 +46,10 @@ struct inline_2023 {
     uint64_t size;
 };
 
-uint64_t inline_2023_words(const struct track *track);
-int inline_2023_measure(struct inline_2023 *info, const struct track *track,
-                        struct scratch *scratch, uint64_t *size);
-unsigned char *inline_2023_write(unsigned char *to, const struct record_stamp *stamp,
-                                 const struct inline_2023 *info);
+uint64_t jd_inline_2023_words(const struct track *track);
+int jd_inline_2023_measure(struct inline_2023 *info, const struct track *track,
+                           struct scratch *scratch, uint64_t *size);
+unsigned char *jd_inline_2023_write(unsigned char *to, const struct record_stamp *stamp,
+                                    const struct inline_2023 *info);
 
 #endif

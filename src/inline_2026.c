@@ -7,16 +7,16 @@ static uint64_t string_bound(const struct track *track)
                                                                         : track->position_count);
 }
 
-uint64_t inline_2026_words(const struct track *track)
+uint64_t jd_inline_2026_words(const struct track *track)
 {
     return track->position_count + 2 * (uint64_t)track->function_count +
-           string_list_words(string_bound(track));
+           jd_string_list_words(string_bound(track));
 }
 
 static void number_positions(struct inline_2026 *info)
 {
     const struct track *track = info->track;
-    track_mark_reached(track, info->numbers);
+    jd_track_mark_reached(track, info->numbers);
     info->position_count = 0;
     for (uint32_t i = 0; i < track->position_count; i++) {
         if (info->numbers[i] == JITDUMP_NONE)
@@ -25,9 +25,9 @@ static void number_positions(struct inline_2026 *info)
         const uint32_t function = track->positions[i].function;
         if (info->names[function] == JITDUMP_NONE) {
             const char *file = track->functions[function].file;
-            info->names[function] = string_list_add(&info->strings, function, STRING_NAME);
+            info->names[function] = jd_string_list_add(&info->strings, function, STRING_NAME);
             if (file != NULL && file[0] != '\0')
-                info->files[function] = string_list_add(&info->strings, function, STRING_FILE);
+                info->files[function] = jd_string_list_add(&info->strings, function, STRING_FILE);
         }
     }
 }
@@ -50,14 +50,14 @@ static bool next_offset(const struct inline_2026 *info, uint32_t *next, uint32_t
     return false;
 }
 
-int inline_2026_measure(struct inline_2026 *info, const struct track *track,
-                        struct scratch *scratch, uint64_t *size)
+int jd_inline_2026_measure(struct inline_2026 *info, const struct track *track,
+                           struct scratch *scratch, uint64_t *size)
 {
     info->track = track;
     info->numbers = scratch_take_filled(scratch, track->position_count, 0xff);
     info->names = scratch_take_filled(scratch, track->function_count, 0xff);
     info->files = scratch_take_filled(scratch, track->function_count, 0xff);
-    string_list_init(&info->strings, track->functions, string_bound(track), scratch);
+    jd_string_list_init(&info->strings, track->functions, string_bound(track), scratch);
     number_positions(info);
 
     info->unknown = info->position_count;
@@ -88,14 +88,14 @@ static unsigned char *write_position(unsigned char *to, const struct inline_2026
         .file = (int32_t)info->files[function_index], /* here too */
         .function_start_line = function->start_line,
         .function_start_column = function->start_column,
-        .line = track_line(info->track, position),
-        .column = track_column(info->track, position),
+        .line = jd_track_line(info->track, position),
+        .column = jd_track_column(info->track, position),
     };
     return put(to, &record, sizeof(record));
 }
 
-unsigned char *inline_2026_write(unsigned char *to, const struct record_stamp *stamp,
-                                 uint64_t code_addr, const struct inline_2026 *info)
+unsigned char *jd_inline_2026_write(unsigned char *to, const struct record_stamp *stamp,
+                                    uint64_t code_addr, const struct inline_2026 *info)
 {
     const struct track *track = info->track;
     const struct samply_jit_code_debug_info_2026 record = {
@@ -124,5 +124,5 @@ unsigned char *inline_2026_write(unsigned char *to, const struct record_stamp *s
      * a reader: somewhere in the code's own function, then. */
     if (info->position_count != info->unknown)
         to = write_position(to, info, track->outer_function, JITDUMP_NONE, JITDUMP_NONE);
-    return string_list_write(to, &info->strings);
+    return jd_string_list_write(to, &info->strings);
 }

@@ -23,10 +23,10 @@ struct inline_2026 {
     uint64_t size;
 };
 
-uint64_t inline_2026_words(const struct track *track);
-int inline_2026_measure(struct inline_2026 *info, const struct track *track,
-                        struct scratch *scratch, uint64_t *size);
-unsigned char *inline_2026_write(unsigned char *to, const struct record_stamp *stamp,
-                                 uint64_t code_addr, const struct inline_2026 *info);
+uint64_t jd_inline_2026_words(const struct track *track);
+int jd_inline_2026_measure(struct inline_2026 *info, const struct track *track,
+                           struct scratch *scratch, uint64_t *size);
+unsigned char *jd_inline_2026_write(unsigned char *to, const struct record_stamp *stamp,
+                                    uint64_t code_addr, const struct inline_2026 *info);
 
 #endif

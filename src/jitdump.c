@@ -38,11 +38,11 @@ static void write_blocks(void *context, const struct iovec *bytes, int count)
 {
     struct jitdump *dump = context;
     /* An append must not be cancelled in a write: others would wait for it for ever. */
-    const struct process_shield shield = process_shield();
-    const int error = dump_file_append(&dump->file, bytes, count);
+    const struct process_shield shield = jd_process_shield();
+    const int error = jd_dump_file_append(&dump->file, bytes, count);
     if (error != 0)
         set_status(dump, error);
-    process_unshield(shield);
+    jd_process_unshield(shield);
 }
 
 /* Opening */
@@ -66,8 +66,8 @@ static int check_options(const struct jitdump_options *options)
         return JITDUMP_ERROR_OPTION;
     if (options->size_limit != 0 && options->size_limit < MIN_SIZE_LIMIT)
         return JITDUMP_ERROR_OPTION;
-    return clock_check((enum jitdump_clock)options->clock,
-                       (options->flags & JITDUMP_FORCE_TSC) != 0);
+    return jd_clock_check((enum jitdump_clock)options->clock,
+                          (options->flags & JITDUMP_FORCE_TSC) != 0);
 }
 
 static void after_fork(struct process_member *member);
@@ -93,7 +93,7 @@ static struct jitdump *allocate(const struct jitdump_options *options)
     dump->buffer.eager = options->flush_mode == JITDUMP_FLUSH_WRITE_THROUGH;
     dump->buffer.sink = write_blocks;
     dump->buffer.sink_context = dump;
-    append_buffer_init(&dump->buffer, memory + handle_size);
+    jd_append_buffer_init(&dump->buffer, memory + handle_size);
 
     dump->member = (struct process_member){.after_fork = after_fork, .at_exit = at_exit};
     dump->flags = options->flags;
@@ -102,7 +102,7 @@ static struct jitdump *allocate(const struct jitdump_options *options)
     dump->flush_interval_ns = options->flush_interval_ns != 0 ? options->flush_interval_ns
                                                               : DEFAULT_FLUSH_INTERVAL_NS;
     if (dump->flush_mode == JITDUMP_FLUSH_BUFFERED)
-        dump->flush_interval = clock_units(dump->buffer.clock, dump->flush_interval_ns);
+        dump->flush_interval = jd_clock_units(dump->buffer.clock, dump->flush_interval_ns);
     dump->size_limit = options->size_limit;
     dump->perf_map.fd = -1;
     dump->debug_info = (struct debug_info_settings){
@@ -136,18 +136,18 @@ static int start(struct jitdump *dump)
         .total_size = sizeof(header),
         .elf_mach = dump->elf_mach,
         .pid = dump->pid,
-        .timestamp = clock_now(dump->buffer.clock),
+        .timestamp = jd_clock_now(dump->buffer.clock),
         .flags = dump->buffer.clock == JITDUMP_CLOCK_TSC ? JITDUMP_FLAGS_ARCH_TIMESTAMP : 0,
     };
-    int error = dump_file_create(&dump->file, dump->directory, &header);
+    int error = jd_dump_file_create(&dump->file, dump->directory, &header);
     if (error != 0)
         return error;
     atomic_store_explicit(&dump->accepted, sizeof(header), memory_order_relaxed);
     atomic_store_explicit(&dump->last_flush, header.timestamp, memory_order_relaxed);
     if (dump->flush_mode == JITDUMP_FLUSH_BACKGROUND) {
-        error = background_start(&dump->background, &dump->buffer, dump->flush_interval_ns);
+        error = jd_background_start(&dump->background, &dump->buffer, dump->flush_interval_ns);
         if (error != 0)
-            dump_file_close(&dump->file, true);
+            jd_dump_file_close(&dump->file, true);
     }
     return error;
 }
@@ -185,7 +185,7 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
     *result = NULL;
     if (options == NULL)
         options = &defaults;
-    const struct process_shield shield = process_shield();
+    const struct process_shield shield = jd_process_shield();
     struct jitdump *dump = NULL;
     int error = check_options(options);
     if (error == 0) {
@@ -196,23 +196,23 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
     if (error == 0)
         error = choose_track(dump, options->track);
     if (error == 0) {
-        error = dump_file_directory(options->directory, dump->directory);
+        error = jd_dump_file_directory(options->directory, dump->directory);
         dump->file.error_number = errno;
         /* Locked, so that no fork comes between the file and the knowledge of it. */
-        process_lock();
+        jd_process_lock();
         if (error == 0)
             error = start(dump);
         if (error == 0 && (dump->flags & JITDUMP_PERF_MAP) != 0) {
-            error = perf_map_open(&dump->perf_map, dump->pid);
+            error = jd_perf_map_open(&dump->perf_map, dump->pid);
             dump->file.error_number = errno;
             if (error != 0) {
-                background_stop(&dump->background);
-                dump_file_close(&dump->file, true);
+                jd_background_stop(&dump->background);
+                jd_dump_file_close(&dump->file, true);
             }
         }
         if (error == 0)
-            process_add(&dump->member);
-        process_unlock();
+            jd_process_add(&dump->member);
+        jd_process_unlock();
     }
     if (error != JITDUMP_ERROR_STRUCT_SIZE) {
         const char *path = dump == NULL                ? ""
@@ -225,7 +225,7 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
         dump = NULL;
     }
     *result = dump;
-    process_unshield(shield);
+    jd_process_unshield(shield);
     return error;
 }
 
@@ -236,9 +236,9 @@ static void after_fork(struct process_member *member)
     struct jitdump *dump =
         (struct jitdump *)(void *)((char *)member - offsetof(struct jitdump, member));
     /* What is in the buffer is the parent's to write. */
-    append_buffer_reset(&dump->buffer);
-    background_forget(&dump->background);
-    dump_file_abandon(&dump->file);
+    jd_append_buffer_reset(&dump->buffer);
+    jd_background_forget(&dump->background);
+    jd_dump_file_abandon(&dump->file);
     set_status(dump, STATUS_FORKED);
 }
 
@@ -246,29 +246,29 @@ static void at_exit(struct process_member *member)
 {
     struct jitdump *dump =
         (struct jitdump *)(void *)((char *)member - offsetof(struct jitdump, member));
-    background_stop(&dump->background);
-    append_buffer_flush_all(&dump->buffer, EXIT_TIMEOUT_NS);
+    jd_background_stop(&dump->background);
+    jd_append_buffer_flush_all(&dump->buffer, EXIT_TIMEOUT_NS);
 }
 
-int dump_start_in_child(struct jitdump *dump)
+int jd_dump_start_in_child(struct jitdump *dump)
 {
-    const struct process_shield shield = process_shield();
-    process_lock();
+    const struct process_shield shield = jd_process_shield();
+    jd_process_lock();
     int status = load_status(dump);
     if (status == STATUS_FORKED) {
-        dump_file_close(&dump->file, false); /* the parent's marker page */
+        jd_dump_file_close(&dump->file, false); /* the parent's marker page */
         status = start(dump);
         if (status == 0)
-            status = dump_append_sources(dump);
+            status = jd_dump_append_sources(dump);
         if (status == 0 && dump->perf_map.names != NULL)
-            status = perf_map_start_in_child(&dump->perf_map, dump->pid);
+            status = jd_perf_map_start_in_child(&dump->perf_map, dump->pid);
         /* Not over an error of the first write. */
         int forked = STATUS_FORKED;
         if (!atomic_compare_exchange_strong(&dump->status, &forked, status))
             status = forked;
     }
-    process_unlock();
-    process_unshield(shield);
+    jd_process_unlock();
+    jd_process_unshield(shield);
     return status;
 }
 
@@ -278,7 +278,7 @@ int jitdump_flush(struct jitdump *dump)
 {
     if (dump == NULL)
         return 0;
-    append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
+    jd_append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
     const int error = flush_error(dump);
     return error != 0 ? error : atomic_load_explicit(&dump->perf_map.error, memory_order_relaxed);
 }
@@ -287,38 +287,38 @@ int jitdump_flush_from_signal(struct jitdump *dump)
 {
     if (dump == NULL)
         return 0;
-    append_buffer_seal(&dump->buffer);
-    append_buffer_flush(&dump->buffer);
+    jd_append_buffer_seal(&dump->buffer);
+    jd_append_buffer_flush(&dump->buffer);
     const int error = flush_error(dump);
     if (error != 0)
         return error;
-    return append_buffer_is_empty(&dump->buffer) ? 0 : JITDUMP_ERROR_BUSY;
+    return jd_append_buffer_is_empty(&dump->buffer) ? 0 : JITDUMP_ERROR_BUSY;
 }
 
 int jitdump_close(struct jitdump *dump)
 {
     if (dump == NULL)
         return 0;
-    const struct process_shield shield = process_shield();
-    background_stop(&dump->background);
+    const struct process_shield shield = jd_process_shield();
+    jd_background_stop(&dump->background);
     const bool has_file = load_status(dump) != STATUS_FORKED;
     const bool unlink_it = has_file && (dump->flags & JITDUMP_UNLINK_AT_CLOSE) != 0;
     if (has_file) {
-        dump_append_close(dump);
-        append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
+        jd_dump_append_close(dump);
+        jd_append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
     }
-    process_lock();
-    process_remove(&dump->member);
-    dump_file_close(&dump->file, unlink_it);
-    process_unlock();
+    jd_process_lock();
+    jd_process_remove(&dump->member);
+    jd_dump_file_close(&dump->file, unlink_it);
+    jd_process_unlock();
     int status = load_status(dump);
     if (status == 0)
         status = atomic_load_explicit(&dump->perf_map.error, memory_order_relaxed);
-    perf_map_close(&dump->perf_map, unlink_it);
-    sources_free(&dump->sources, unlink_it ? dump->pid : 0);
+    jd_perf_map_close(&dump->perf_map, unlink_it);
+    jd_sources_free(&dump->sources, unlink_it ? dump->pid : 0);
     tiers_free(&dump->tiers);
     munmap(dump, dump->mapping_size);
-    process_unshield(shield);
+    jd_process_unshield(shield);
     return status < 0 ? status : 0;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int new_file_error(int error_number)
+int jd_new_file_error(int error_number)
 {
     switch (error_number) {
     case ENOENT:
@@ -41,7 +41,7 @@ static int check_stale(const char *path)
 {
     struct stat status;
     if (lstat(path, &status) != 0)
-        return errno == ENOENT ? 0 : new_file_error(errno);
+        return errno == ENOENT ? 0 : jd_new_file_error(errno);
     if (!S_ISREG(status.st_mode) || status.st_uid != geteuid())
         return JITDUMP_ERROR_FILE_FOREIGN;
     /* O_NONBLOCK, should a FIFO have come in its place meanwhile. */
@@ -56,21 +56,21 @@ static int check_stale(const char *path)
 
 /* O_EXCL decides: whatever is planted at the path between the steps, nothing but a file made
  * here is written to. */
-int new_file_open(const char *path, int *fd)
+int jd_new_file_open(const char *path, int *fd)
 {
     for (int attempt = 0;; attempt++) {
         *fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (*fd >= 0)
             break;
         if (errno != EEXIST)
-            return new_file_error(errno);
+            return jd_new_file_error(errno);
         if (attempt == 2)
             return JITDUMP_ERROR_FILE_FOREIGN; /* someone keeps putting it back */
         const int error = check_stale(path);
         if (error != 0)
             return error;
         if (unlink(path) != 0 && errno != ENOENT)
-            return new_file_error(errno);
+            return jd_new_file_error(errno);
     }
     /* The umask may have taken bits away. A file system without locks is no reason to fail:
      * it only loses the protection against two files of one name. */
@@ -79,7 +79,7 @@ int new_file_open(const char *path, int *fd)
     return 0;
 }
 
-void new_file_unlink(const char *path, int fd)
+void jd_new_file_unlink(const char *path, int fd)
 {
     struct stat ours, there;
     if (fstat(fd, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&

@@ -24,10 +24,10 @@ static int create(uint32_t pid, int *fd)
 {
     char path[PATH_SIZE];
     snprintf(path, sizeof(path), PATH_FORMAT, pid);
-    return new_file_open(path, fd) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
+    return jd_new_file_open(path, fd) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
 }
 
-int perf_map_open(struct perf_map *map, uint32_t pid)
+int jd_perf_map_open(struct perf_map *map, uint32_t pid)
 {
     void *names = mmap(NULL, NAMES_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
                        0);
@@ -91,21 +91,21 @@ static void keep_name(struct perf_map *map, uint64_t code_index, const char *pre
     memcpy(kept->name + prefix_size, name, name_size);
     _Atomic(struct perf_map_name *) *const list = find_list(map, code_index);
     kept->next = atomic_load_explicit(list, memory_order_relaxed);
-    /* Release pairs with the acquire in perf_map_move(). */
+    /* Release pairs with the acquire in jd_perf_map_move(). */
     while (!atomic_compare_exchange_weak_explicit(list, &kept->next, kept, memory_order_release,
                                                   memory_order_relaxed))
         continue;
 }
 
-void perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_addr,
-                   uint64_t code_size, const char *prefix, const char *name)
+void jd_perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_addr,
+                      uint64_t code_size, const char *prefix, const char *name)
 {
     keep_name(map, code_index, prefix, name);
     write_line(map, code_addr, code_size, prefix, name);
 }
 
-void perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
-                   uint64_t code_size)
+void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
+                      uint64_t code_size)
 {
     const struct perf_map_name *name =
         atomic_load_explicit(find_list(map, code_index), memory_order_acquire);
@@ -135,7 +135,7 @@ static int copy(int to, int from, uint64_t size)
     return ftruncate(to, (off_t)whole) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
 }
 
-int perf_map_start_in_child(struct perf_map *map, uint32_t pid)
+int jd_perf_map_start_in_child(struct perf_map *map, uint32_t pid)
 {
     int fd;
     int error = create(pid, &fd);
@@ -148,14 +148,14 @@ int perf_map_start_in_child(struct perf_map *map, uint32_t pid)
     return error;
 }
 
-void perf_map_close(struct perf_map *map, bool unlink_it)
+void jd_perf_map_close(struct perf_map *map, bool unlink_it)
 {
     if (map->names == NULL)
         return;
     if (unlink_it) {
         char path[PATH_SIZE];
         snprintf(path, sizeof(path), PATH_FORMAT, map->pid);
-        new_file_unlink(path, map->fd);
+        jd_new_file_unlink(path, map->fd);
     }
     close(map->fd);
     for (uint32_t i = 0; i < PERF_MAP_LISTS; i++)

@@ -34,17 +34,17 @@ struct perf_map {
 };
 
 /* Creates the map of process `pid`. errno tells more of an error. */
-int perf_map_open(struct perf_map *map, uint32_t pid);
+int jd_perf_map_open(struct perf_map *map, uint32_t pid);
 
-void perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_addr,
-                   uint64_t code_size, const char *prefix, const char *name);
-void perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
-                   uint64_t code_size);
+void jd_perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_addr,
+                      uint64_t code_size, const char *prefix, const char *name);
+void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
+                      uint64_t code_size);
 
 /* In the child of a fork: its own map, a copy of what the parent's was at the fork. */
-int perf_map_start_in_child(struct perf_map *map, uint32_t pid);
+int jd_perf_map_start_in_child(struct perf_map *map, uint32_t pid);
 
 /* Of the child of a fork that has no map of its own, `unlink_it` must be false. */
-void perf_map_close(struct perf_map *map, bool unlink_it);
+void jd_perf_map_close(struct perf_map *map, bool unlink_it);
 
 #endif

@@ -17,12 +17,12 @@ static uint32_t fork_count;
 static _Thread_local uint32_t thread_id;
 static _Thread_local uint32_t thread_id_fork_count;
 
-void process_lock(void)
+void jd_process_lock(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-void process_unlock(void)
+void jd_process_unlock(void)
 {
     pthread_mutex_unlock(&lock);
 }
@@ -32,15 +32,15 @@ static void after_fork_in_child(void)
     fork_count++;
     for (struct process_member *member = members; member != NULL; member = member->next)
         member->after_fork(member);
-    process_unlock();
+    jd_process_unlock();
 }
 
 static void watch_forks(void)
 {
-    pthread_atfork(process_lock, process_unlock, after_fork_in_child);
+    pthread_atfork(jd_process_lock, jd_process_unlock, after_fork_in_child);
 }
 
-void process_add(struct process_member *member)
+void jd_process_add(struct process_member *member)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
@@ -48,7 +48,7 @@ void process_add(struct process_member *member)
     members = member;
 }
 
-void process_remove(struct process_member *member)
+void jd_process_remove(struct process_member *member)
 {
     struct process_member **link = &members;
     while (*link != member)
@@ -60,26 +60,26 @@ void process_remove(struct process_member *member)
  * still generate code, and when the library is unloaded. */
 __attribute__((destructor)) static void at_exit(void)
 {
-    process_lock();
+    jd_process_lock();
     for (struct process_member *member = members; member != NULL; member = member->next)
         member->at_exit(member);
-    process_unlock();
+    jd_process_unlock();
 }
 
-struct process_shield process_shield(void)
+struct process_shield jd_process_shield(void)
 {
     struct process_shield shield = {.saved_errno = errno};
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &shield.cancel_state);
     return shield;
 }
 
-void process_unshield(struct process_shield shield)
+void jd_process_unshield(struct process_shield shield)
 {
     pthread_setcancelstate(shield.cancel_state, NULL);
     errno = shield.saved_errno;
 }
 
-uint32_t process_thread_id(void)
+uint32_t jd_process_thread_id(void)
 {
     if (thread_id == 0 || thread_id_fork_count != fork_count) {
         thread_id = (uint32_t)syscall(SYS_gettid);

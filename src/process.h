@@ -17,12 +17,12 @@ struct process_member {
 };
 
 /* Between these two, no fork happens and the members don't change. */
-void process_lock(void);
-void process_unlock(void);
+void jd_process_lock(void);
+void jd_process_unlock(void);
 
 /* With the lock held. */
-void process_add(struct process_member *member);
-void process_remove(struct process_member *member);
+void jd_process_add(struct process_member *member);
+void jd_process_remove(struct process_member *member);
 
 /* Between these two, the calling thread can't be cancelled; errno is afterwards what it was
  * before. Around everything that makes system calls or allocates. */
@@ -30,10 +30,10 @@ struct process_shield {
     int saved_errno;
     int cancel_state;
 };
-struct process_shield process_shield(void);
-void process_unshield(struct process_shield shield);
+struct process_shield jd_process_shield(void);
+void jd_process_unshield(struct process_shield shield);
 
 /* The calling thread's id, as gettid(2) has it, without the system call. */
-uint32_t process_thread_id(void);
+uint32_t jd_process_thread_id(void);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "unwind.h"
 
-int record_range_check(uint64_t code_addr, uint64_t code_size)
+int jd_record_range_check(uint64_t code_addr, uint64_t code_size)
 {
     if (code_size > JITDUMP_CODE_SIZE_MAX)
         return JITDUMP_ERROR_CODE_SIZE;
@@ -16,7 +16,7 @@ int record_range_check(uint64_t code_addr, uint64_t code_size)
 static int unwinding_info_check(const struct jitdump_code *code, uint32_t elf_mach, uint64_t *size)
 {
     struct unwind_size data;
-    const int error = unwind_check(code, elf_mach, &data);
+    const int error = jd_unwind_check(code, elf_mach, &data);
     const uint64_t data_size = data.eh_frame + data.eh_frame_hdr;
     *size = data_size != 0 ? sizeof(struct jit_code_unwinding_info) + data_size : 0;
     return error;
@@ -27,7 +27,7 @@ static unsigned char *unwinding_info_write(unsigned char *to, const struct recor
 {
     struct jit_code_unwinding_info *const record = (struct jit_code_unwinding_info *)to;
     to += sizeof(*record);
-    const struct unwind_size data = unwind_write(to, stamp->elf_mach, code);
+    const struct unwind_size data = jd_unwind_write(to, stamp->elf_mach, code);
     const uint64_t data_size = data.eh_frame + data.eh_frame_hdr;
     record->header = record_header(JIT_CODE_UNWINDING_INFO, sizeof(*record) + data_size, stamp);
     record->unwind_data_size = data_size;
@@ -46,7 +46,7 @@ static int load_check(struct record_code *record, uint64_t *head_size)
         return JITDUMP_ERROR_NAME_MISSING;
     if (code->code_size != 0 && code->code_bytes == NULL && code->code_addr == 0)
         return JITDUMP_ERROR_CODE_MISSING;
-    const int error = record_range_check(code->code_addr, code->code_size);
+    const int error = jd_record_range_check(code->code_addr, code->code_size);
     if (error != 0)
         return error;
     record->prefix_size = record->tier != NULL ? strlen(record->tier->prefix) : 0;
@@ -92,7 +92,7 @@ static bool has_tier_record(const struct record_code *record)
     return record->tier != NULL && record->settings->dialect == JITDUMP_DIALECT_SAMPLY_2023;
 }
 
-int record_code_check(struct record_code *record, uint64_t *head_size)
+int jd_record_code_check(struct record_code *record, uint64_t *head_size)
 {
     const struct jitdump_code *code = record->code;
     record->tier = code->tier != 0 ? tiers_find(record->tiers, code->tier) : NULL;
@@ -101,25 +101,25 @@ int record_code_check(struct record_code *record, uint64_t *head_size)
     uint64_t load_size, unwinding_info_size, debug_info_size = 0;
     int error = load_check(record, &load_size);
     if (error == 0 && has_lines(code))
-        error = debug_info_check(&record->debug_info, record->settings, code, record->scratch,
-                                 &debug_info_size);
+        error = jd_debug_info_check(&record->debug_info, record->settings, code, record->scratch,
+                                    &debug_info_size);
     if (error == 0)
         error = unwinding_info_check(code, record->elf_mach, &unwinding_info_size);
     if (error == 0)
         *head_size = debug_info_size + unwinding_info_size + load_size;
     if (error == 0 && has_tier_record(record))
-        *head_size += samply_tier_size(record->tier);
+        *head_size += jd_samply_tier_size(record->tier);
     return error;
 }
 
-unsigned char *record_code_write(unsigned char *to, const struct record_stamp *stamp,
-                                 const void *input)
+unsigned char *jd_record_code_write(unsigned char *to, const struct record_stamp *stamp,
+                                    const void *input)
 {
     const struct record_code *record = input;
     if (has_lines(record->code))
-        to = debug_info_write(to, stamp, &record->debug_info);
+        to = jd_debug_info_write(to, stamp, &record->debug_info);
     if (has_tier_record(record))
-        to = samply_tier_write(to, stamp, record->tier);
+        to = jd_samply_tier_write(to, stamp, record->tier);
     if (has_unwinding(record->code))
         to = unwinding_info_write(to, stamp, record->code);
     return load_write(to, stamp, record);
@@ -127,16 +127,16 @@ unsigned char *record_code_write(unsigned char *to, const struct record_stamp *s
 
 /* JIT_CODE_MOVE */
 
-int record_move_check(const struct record_move *move)
+int jd_record_move_check(const struct record_move *move)
 {
     if (move->code_index == 0)
         return JITDUMP_ERROR_CODE_INDEX;
-    const int error = record_range_check(move->old_code_addr, move->code_size);
-    return error != 0 ? error : record_range_check(move->new_code_addr, move->code_size);
+    const int error = jd_record_range_check(move->old_code_addr, move->code_size);
+    return error != 0 ? error : jd_record_range_check(move->new_code_addr, move->code_size);
 }
 
-unsigned char *record_move_write(unsigned char *to, const struct record_stamp *stamp,
-                                 const void *input)
+unsigned char *jd_record_move_write(unsigned char *to, const struct record_stamp *stamp,
+                                    const void *input)
 {
     const struct record_move *move = input;
     struct jit_code_move *const record = (struct jit_code_move *)to;
@@ -153,7 +153,7 @@ unsigned char *record_move_write(unsigned char *to, const struct record_stamp *s
 
 /* Records of other ids, and the last one */
 
-int record_raw_check(const struct record_raw *raw)
+int jd_record_raw_check(const struct record_raw *raw)
 {
     if (raw->id <= JIT_CODE_LAST_SPECIFIED)
         return JITDUMP_ERROR_RECORD_ID;
@@ -164,8 +164,8 @@ int record_raw_check(const struct record_raw *raw)
     return 0;
 }
 
-unsigned char *record_raw_write(unsigned char *to, const struct record_stamp *stamp,
-                                const void *input)
+unsigned char *jd_record_raw_write(unsigned char *to, const struct record_stamp *stamp,
+                                   const void *input)
 {
     const struct record_raw *raw = input;
     const struct jit_record_header record = {
@@ -173,8 +173,8 @@ unsigned char *record_raw_write(unsigned char *to, const struct record_stamp *st
     return put(to, &record, sizeof(record));
 }
 
-unsigned char *record_close_write(unsigned char *to, const struct record_stamp *stamp,
-                                  const void *unused)
+unsigned char *jd_record_close_write(unsigned char *to, const struct record_stamp *stamp,
+                                     const void *unused)
 {
     (void)unused;
     const struct jit_code_close record = {

@@ -38,18 +38,18 @@ struct record_raw {
 };
 
 /* The address range of code of a size that perf can keep in an int. */
-int record_range_check(uint64_t code_addr, uint64_t code_size);
+int jd_record_range_check(uint64_t code_addr, uint64_t code_size);
 
-int record_move_check(const struct record_move *move);
-unsigned char *record_move_write(unsigned char *to, const struct record_stamp *stamp,
-                                 const void *move);
+int jd_record_move_check(const struct record_move *move);
+unsigned char *jd_record_move_write(unsigned char *to, const struct record_stamp *stamp,
+                                    const void *move);
 
-int record_raw_check(const struct record_raw *raw);
-unsigned char *record_raw_write(unsigned char *to, const struct record_stamp *stamp,
-                                const void *raw);
+int jd_record_raw_check(const struct record_raw *raw);
+unsigned char *jd_record_raw_write(unsigned char *to, const struct record_stamp *stamp,
+                                   const void *raw);
 
-unsigned char *record_close_write(unsigned char *to, const struct record_stamp *stamp,
-                                  const void *unused);
+unsigned char *jd_record_close_write(unsigned char *to, const struct record_stamp *stamp,
+                                     const void *unused);
 
 /* The bytes at `from` go to `to`, which need not be aligned. Returns what is behind. */
 static inline unsigned char *put(unsigned char *to, const void *from, size_t size)

@@ -25,8 +25,8 @@ struct record_code {
 /* JIT_CODE_DEBUG_INFO, the dialect's inline record and tier, JIT_CODE_UNWINDING_INFO (each if
  * there is any), JIT_CODE_LOAD without the code. All but the last belong to the next
  * JIT_CODE_LOAD in the file, whatever their address: hence one group. */
-int record_code_check(struct record_code *record, uint64_t *head_size);
-unsigned char *record_code_write(unsigned char *to, const struct record_stamp *stamp,
-                                 const void *record);
+int jd_record_code_check(struct record_code *record, uint64_t *head_size);
+unsigned char *jd_record_code_write(unsigned char *to, const struct record_stamp *stamp,
+                                    const void *record);
 
 #endif

@@ -1,17 +1,17 @@
 #include "samply.h"
 
-uint64_t samply_tier_size(const struct tier *tier)
+uint64_t jd_samply_tier_size(const struct tier *tier)
 {
     const uint64_t name_size = strlen(tier->name) + 1;
     return sizeof(struct samply_jit_tier) + name_size + samply_padding(name_size);
 }
 
-unsigned char *samply_tier_write(unsigned char *to, const struct record_stamp *stamp,
-                                 const struct tier *tier)
+unsigned char *jd_samply_tier_write(unsigned char *to, const struct record_stamp *stamp,
+                                    const struct tier *tier)
 {
     const uint64_t name_size = strlen(tier->name) + 1;
     const struct samply_jit_tier record = {
-        .header = record_header(SAMPLY_JIT_TIER, samply_tier_size(tier), stamp),
+        .header = record_header(SAMPLY_JIT_TIER, jd_samply_tier_size(tier), stamp),
         .tier_index = tier->number,
         .color_index = tier->color_index,
     };
@@ -20,14 +20,14 @@ unsigned char *samply_tier_write(unsigned char *to, const struct record_stamp *s
     return put(to, "\0\0\0", (size_t)samply_padding(name_size));
 }
 
-int samply_source_check(const struct source *source, uint64_t *head_size)
+int jd_samply_source_check(const struct source *source, uint64_t *head_size)
 {
     *head_size = sizeof(struct samply_embedded_source_file) + strlen(source->path) + 1;
     return *head_size + source->padded_size > UINT32_MAX ? JITDUMP_ERROR_RECORD_SIZE : 0;
 }
 
-unsigned char *samply_source_write(unsigned char *to, const struct record_stamp *stamp,
-                                   const void *input)
+unsigned char *jd_samply_source_write(unsigned char *to, const struct record_stamp *stamp,
+                                      const void *input)
 {
     const struct source *source = input;
     const uint64_t path_size = strlen(source->path) + 1;

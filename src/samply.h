@@ -9,14 +9,14 @@
 #include "sources.h"
 #include "tiers.h"
 
-uint64_t samply_tier_size(const struct tier *tier);
-unsigned char *samply_tier_write(unsigned char *to, const struct record_stamp *stamp,
-                                 const struct tier *tier);
+uint64_t jd_samply_tier_size(const struct tier *tier);
+unsigned char *jd_samply_tier_write(unsigned char *to, const struct record_stamp *stamp,
+                                    const struct tier *tier);
 
 /* A source's record up to the path; the text and its padding are the tail. */
-int samply_source_check(const struct source *source, uint64_t *head_size);
-unsigned char *samply_source_write(unsigned char *to, const struct record_stamp *stamp,
-                                   const void *source);
+int jd_samply_source_check(const struct source *source, uint64_t *head_size);
+unsigned char *jd_samply_source_write(unsigned char *to, const struct record_stamp *stamp,
+                                      const void *source);
 
 /* How many zeros lie between `size` and the next multiple of 4. */
 static inline uint64_t samply_padding(uint64_t size)

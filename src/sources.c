@@ -8,14 +8,15 @@ static _Atomic(struct source *) *find_slot(struct source_table *table, const cha
 {
     for (uint32_t i = hash_string(path);; i++) {
         _Atomic(struct source *) *const slot = &table->slots[i & table->mask];
-        /* Acquire pairs with the release in sources_add(). */
+        /* Acquire pairs with the release in jd_sources_add(). */
         const struct source *source = atomic_load_explicit(slot, memory_order_acquire);
         if (source == NULL || strcmp(source->path, path) == 0)
             return slot;
     }
 }
 
-const struct source *sources_find(const struct sources *sources, uint32_t count, const char *path)
+const struct source *jd_sources_find(const struct sources *sources, uint32_t count,
+                                     const char *path)
 {
     struct source_table *table = atomic_load_explicit(&sources->table, memory_order_acquire);
     if (table == NULL || count == 0)
@@ -25,9 +26,9 @@ const struct source *sources_find(const struct sources *sources, uint32_t count,
     return source != NULL && source->number < count ? source : NULL;
 }
 
-const char *sources_file(const struct sources *sources, uint32_t count, const char *path)
+const char *jd_sources_file(const struct sources *sources, uint32_t count, const char *path)
 {
-    const struct source *source = sources_find(sources, count, path);
+    const struct source *source = jd_sources_find(sources, count, path);
     return source != NULL ? source->file : NULL;
 }
 
@@ -54,7 +55,7 @@ static bool grow(struct sources *sources)
     return true;
 }
 
-bool sources_add(struct sources *sources, struct source *source)
+bool jd_sources_add(struct sources *sources, struct source *source)
 {
     const uint32_t count = sources_count(sources);
     if (count == sources->list_size && !grow(sources))
@@ -67,21 +68,21 @@ bool sources_add(struct sources *sources, struct source *source)
     return true;
 }
 
-void source_free(struct source *source)
+void jd_source_free(struct source *source)
 {
     free(source->file);
     free(source->text);
     free(source);
 }
 
-void sources_free(struct sources *sources, uint32_t unlink_pid)
+void jd_sources_free(struct sources *sources, uint32_t unlink_pid)
 {
     const uint32_t count = sources_count(sources);
     for (uint32_t i = 0; i < count; i++) {
         struct source *source = sources->list[i];
         if (source->file != NULL && source->pid == unlink_pid)
             unlink(source->file);
-        source_free(source);
+        jd_source_free(source);
     }
     free(sources->list);
     struct source_table *table = atomic_load_explicit(&sources->table, memory_order_relaxed);

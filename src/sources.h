@@ -41,10 +41,11 @@ struct sources {
 };
 
 /* Of the path, among the first `count` sources; NULL: there is none. */
-const struct source *sources_find(const struct sources *sources, uint32_t count, const char *path);
+const struct source *jd_sources_find(const struct sources *sources, uint32_t count,
+                                     const char *path);
 
 /* The file that stands for the path; NULL: none. */
-const char *sources_file(const struct sources *sources, uint32_t count, const char *path);
+const char *jd_sources_file(const struct sources *sources, uint32_t count, const char *path);
 
 static inline uint32_t sources_count(const struct sources *sources)
 {
@@ -52,11 +53,11 @@ static inline uint32_t sources_count(const struct sources *sources)
 }
 
 /* Adds `source`, whose path is new; it is then the list's. False: out of memory. */
-bool sources_add(struct sources *sources, struct source *source);
+bool jd_sources_add(struct sources *sources, struct source *source);
 
-void source_free(struct source *source);
+void jd_source_free(struct source *source);
 
 /* Removes the files of process `unlink_pid` (0: none). */
-void sources_free(struct sources *sources, uint32_t unlink_pid);
+void jd_sources_free(struct sources *sources, uint32_t unlink_pid);
 
 #endif

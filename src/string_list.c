@@ -10,13 +10,13 @@ static const char *string(const struct string_list *list, uint32_t id)
     return function->file != NULL ? function->file : "";
 }
 
-uint64_t string_list_words(uint64_t strings)
+uint64_t jd_string_list_words(uint64_t strings)
 {
     return strings + index_table_words(strings);
 }
 
-void string_list_init(struct string_list *list, const struct jitdump_function *functions,
-                      uint64_t strings, struct scratch *scratch)
+void jd_string_list_init(struct string_list *list, const struct jitdump_function *functions,
+                         uint64_t strings, struct scratch *scratch)
 {
     list->functions = functions;
     list->ids = scratch_take(scratch, strings);
@@ -36,7 +36,7 @@ static bool is_equal(const void *context, uint32_t index)
     return strcmp(string(search->list, search->list->ids[index]), search->text) == 0;
 }
 
-uint32_t string_list_add(struct string_list *list, uint32_t function, enum string_kind kind)
+uint32_t jd_string_list_add(struct string_list *list, uint32_t function, enum string_kind kind)
 {
     const uint32_t id = function << 1 | (uint32_t)kind;
     const struct search search = {list, string(list, id)};
@@ -50,7 +50,7 @@ uint32_t string_list_add(struct string_list *list, uint32_t function, enum strin
     return *slot;
 }
 
-unsigned char *string_list_write(unsigned char *to, const struct string_list *list)
+unsigned char *jd_string_list_write(unsigned char *to, const struct string_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         const char *text = string(list, list->ids[i]);

@@ -17,14 +17,14 @@ struct string_list {
     uint64_t size; /* in bytes, NULs included */
 };
 
-/* What string_list_init() takes for at most `strings` strings. */
-uint64_t string_list_words(uint64_t strings);
-void string_list_init(struct string_list *list, const struct jitdump_function *functions,
-                      uint64_t strings, struct scratch *scratch);
+/* What jd_string_list_init() takes for at most `strings` strings. */
+uint64_t jd_string_list_words(uint64_t strings);
+void jd_string_list_init(struct string_list *list, const struct jitdump_function *functions,
+                         uint64_t strings, struct scratch *scratch);
 
 /* The string's index in the list. A file that is NULL is the empty string. */
-uint32_t string_list_add(struct string_list *list, uint32_t function, enum string_kind kind);
+uint32_t jd_string_list_add(struct string_list *list, uint32_t function, enum string_kind kind);
 
-unsigned char *string_list_write(unsigned char *to, const struct string_list *list);
+unsigned char *jd_string_list_write(unsigned char *to, const struct string_list *list);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-const struct tier *tiers_add(struct tiers *tiers, const char *name, uint32_t color_index,
-                             const char *prefix)
+const struct tier *jd_tiers_add(struct tiers *tiers, const char *name, uint32_t color_index,
+                                const char *prefix)
 {
     const size_t prefix_size = strlen(prefix) + 1, name_size = strlen(name) + 1;
     struct tier *tier = malloc(sizeof(*tier) + prefix_size + name_size);

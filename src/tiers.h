@@ -25,14 +25,14 @@ struct tiers {
 /* NULL: there is none of this number. */
 static inline const struct tier *tiers_find(const struct tiers *tiers, uint32_t number)
 {
-    /* Acquire pairs with the release in tiers_add(). */
+    /* Acquire pairs with the release in jd_tiers_add(). */
     const uint32_t count = atomic_load_explicit(&tiers->count, memory_order_acquire);
     return number != 0 && number <= count ? tiers->list[number - 1] : NULL;
 }
 
 /* There is place for it. NULL: out of memory. */
-const struct tier *tiers_add(struct tiers *tiers, const char *name, uint32_t color_index,
-                             const char *prefix);
+const struct tier *jd_tiers_add(struct tiers *tiers, const char *name, uint32_t color_index,
+                                const char *prefix);
 
 static inline void tiers_free(struct tiers *tiers)
 {

@@ -1,6 +1,6 @@
 #include "track.h"
 
-const struct jitdump_track *track_choose(const struct jitdump_code *code, const char *name)
+const struct jitdump_track *jd_track_choose(const struct jitdump_code *code, const char *name)
 {
     for (uint64_t i = 0; i < code->track_count; i++)
         if (code->tracks[i].name != NULL && strcmp(code->tracks[i].name, name) == 0)
@@ -8,7 +8,8 @@ const struct jitdump_track *track_choose(const struct jitdump_code *code, const 
     return &code->tracks[0];
 }
 
-int track_check_counts(struct track *track, const struct jitdump_track *input, uint64_t code_size)
+int jd_track_check_counts(struct track *track, const struct jitdump_track *input,
+                          uint64_t code_size)
 {
     if ((input->functions == NULL && input->function_count != 0) ||
         (input->positions == NULL && input->position_count != 0) ||
@@ -75,7 +76,7 @@ static int check_offsets(const struct track *track)
     return empty ? JITDUMP_ERROR_TRACK_EMPTY : 0;
 }
 
-int track_check(struct track *track, struct scratch *scratch)
+int jd_track_check(struct track *track, struct scratch *scratch)
 {
     uint32_t *const depth = scratch_take(scratch, track->position_count);
     track->depth = depth;
@@ -83,7 +84,7 @@ int track_check(struct track *track, struct scratch *scratch)
     return error != 0 ? error : check_offsets(track);
 }
 
-void track_mark_reached(const struct track *track, uint32_t *marks)
+void jd_track_mark_reached(const struct track *track, uint32_t *marks)
 {
     for (uint32_t i = 0; i < track->offset_count; i++) {
         /* Each position is marked once, and a marked one's callers are too. */
@@ -95,42 +96,42 @@ void track_mark_reached(const struct track *track, uint32_t *marks)
     }
 }
 
-const char *track_file(const struct track *track, uint32_t position)
+const char *jd_track_file(const struct track *track, uint32_t position)
 {
     return track->functions[track->positions[position].function].file;
 }
 
-uint32_t track_line(const struct track *track, uint32_t position)
+uint32_t jd_track_line(const struct track *track, uint32_t position)
 {
     if (position == JITDUMP_NONE)
         return 0;
-    const char *file = track_file(track, position);
+    const char *file = jd_track_file(track, position);
     return file != NULL && file[0] != '\0' ? track->positions[position].line : 0;
 }
 
-uint32_t track_column(const struct track *track, uint32_t position)
+uint32_t jd_track_column(const struct track *track, uint32_t position)
 {
-    return track_line(track, position) != 0 ? track->positions[position].column : 0;
+    return jd_track_line(track, position) != 0 ? track->positions[position].column : 0;
 }
 
 static bool is_same_line(const struct track *track, uint32_t one, uint32_t other)
 {
     if (one == other)
         return true;
-    const uint32_t line = track_line(track, one);
-    if (line != track_line(track, other))
+    const uint32_t line = jd_track_line(track, one);
+    if (line != jd_track_line(track, other))
         return false;
     if (line == 0)
         return true;
     if (track->positions[one].column != track->positions[other].column)
         return false;
-    const char *const file = track_file(track, one);
-    const char *const other_file = track_file(track, other);
+    const char *const file = jd_track_file(track, one);
+    const char *const other_file = jd_track_file(track, other);
     return file == other_file || strcmp(file, other_file) == 0;
 }
 
-bool track_next_line(const struct track *track, const uint32_t *shown, uint32_t *next,
-                     uint32_t *position)
+bool jd_track_next_line(const struct track *track, const uint32_t *shown, uint32_t *next,
+                        uint32_t *position)
 {
     while (*next < track->offset_count) {
         uint32_t candidate = track->offsets[(*next)++].position;

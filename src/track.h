@@ -22,12 +22,12 @@ struct track {
 };
 
 /* The code's track called `name`, else its first. The code has one. */
-const struct jitdump_track *track_choose(const struct jitdump_code *code, const char *name);
+const struct jitdump_track *jd_track_choose(const struct jitdump_code *code, const char *name);
 
 /* In two steps, since what can be read of the arrays says how much scratch is needed. */
-int track_check_counts(struct track *track, const struct jitdump_track *input,
-                       uint64_t code_size);
-int track_check(struct track *track, struct scratch *scratch);
+int jd_track_check_counts(struct track *track, const struct jitdump_track *input,
+                          uint64_t code_size);
+int jd_track_check(struct track *track, struct scratch *scratch);
 
 static inline uint64_t track_words(const struct track *track)
 {
@@ -36,14 +36,14 @@ static inline uint64_t track_words(const struct track *track)
 
 /* Sets marks[p] to 0 for each position to which an offset leads, over callers too. `marks` are
  * JITDUMP_NONE before. */
-void track_mark_reached(const struct track *track, uint32_t *marks);
+void jd_track_mark_reached(const struct track *track, uint32_t *marks);
 
 /* The file of a position; NULL or empty: unknown. */
-const char *track_file(const struct track *track, uint32_t position);
+const char *jd_track_file(const struct track *track, uint32_t position);
 
 /* The position's line and column, 0 if unknown or if there is no position. */
-uint32_t track_line(const struct track *track, uint32_t position);
-uint32_t track_column(const struct track *track, uint32_t position);
+uint32_t jd_track_line(const struct track *track, uint32_t position);
+uint32_t jd_track_column(const struct track *track, uint32_t position);
 
 /*
  * Steps through the offsets at which file, line or column change. Before the first step *next
@@ -51,7 +51,7 @@ uint32_t track_column(const struct track *track, uint32_t position);
  * offsets[*next - 1] on. `shown`, if not NULL, says which position to take for each. False
  * after the last.
  */
-bool track_next_line(const struct track *track, const uint32_t *shown, uint32_t *next,
-                     uint32_t *position);
+bool jd_track_next_line(const struct track *track, const uint32_t *shown, uint32_t *next,
+                        uint32_t *position);
 
 #endif

@@ -40,7 +40,7 @@ static void encode_cie(struct cfi_encoder *e, uint8_t fde_encoding)
                                   1, /* the size of the augmentation's data */
                                   fde_encoding};
     cfi_emit(e, head, sizeof(head));
-    cfi_encode_entry(e);
+    jd_cfi_encode_entry(e);
     finish_entry(e, 0);
 }
 
@@ -60,7 +60,7 @@ static int encode_eh_frame(struct cfi_encoder *e, const struct jitdump_unwind *u
         cfi_emit_u32(e, code_size);
     }
     cfi_emit_u8(e, 0); /* no augmentation data */
-    const int error = cfi_encode_steps(e, unwind, code_size);
+    const int error = jd_cfi_encode_steps(e, unwind, code_size);
     finish_entry(e, e->fde);
     cfi_emit_u32(e, 0); /* the terminator */
     return error;
@@ -128,7 +128,7 @@ static int encode_for_dump(struct cfi_encoder *e, const struct jitdump_code *cod
     return error;
 }
 
-int unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct unwind_size *size)
+int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct unwind_size *size)
 {
     *size = (struct unwind_size){0, 0};
     const bool has_bytes = code->eh_frame != NULL || code->eh_frame_size != 0 ||
@@ -138,7 +138,7 @@ int unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct unwi
     if (has_bytes)
         return JITDUMP_ERROR_UNWIND_TWICE;
 
-    struct cfi_encoder e = {.machine = cfi_find_machine(elf_mach)};
+    struct cfi_encoder e = {.machine = jd_cfi_find_machine(elf_mach)};
     struct unwind_size encoded = {0, 0};
     int error = check_description(code->unwind, e.machine);
     if (error == 0)
@@ -151,8 +151,8 @@ int unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct unwi
     return error;
 }
 
-struct unwind_size unwind_write(unsigned char *to, uint32_t elf_mach,
-                                const struct jitdump_code *code)
+struct unwind_size jd_unwind_write(unsigned char *to, uint32_t elf_mach,
+                                   const struct jitdump_code *code)
 {
     struct unwind_size size = {code->eh_frame_size, code->eh_frame_hdr_size};
     if (code->unwind == NULL) {
@@ -160,7 +160,7 @@ struct unwind_size unwind_write(unsigned char *to, uint32_t elf_mach,
         put(to, code->eh_frame_hdr, (size_t)size.eh_frame_hdr);
         return size;
     }
-    struct cfi_encoder e = {.machine = cfi_find_machine(elf_mach), .to = to};
+    struct cfi_encoder e = {.machine = jd_cfi_find_machine(elf_mach), .to = to};
     const int error = encode_for_dump(&e, code, &size);
     assert(error == 0);
     (void)error;
@@ -181,7 +181,7 @@ int jitdump_unwind_size(const struct jitdump *dump, const struct jitdump_code *c
         else if (code->code_size > JITDUMP_CODE_SIZE_MAX)
             error = JITDUMP_ERROR_CODE_SIZE;
         else
-            error = unwind_check(code, dump->elf_mach, &data);
+            error = jd_unwind_check(code, dump->elf_mach, &data);
     }
     if (size != NULL) {
         *size = data.eh_frame + data.eh_frame_hdr;
@@ -204,8 +204,9 @@ int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_code *code, 
     if (code->unwind == NULL)
         return JITDUMP_ERROR_ARGUMENT;
 
-    struct cfi_encoder e = {.machine = cfi_find_machine(elf_mach != 0 ? elf_mach : BUILD_ELF_MACH)};
-    int error = record_range_check(code->code_addr, code->code_size);
+    struct cfi_encoder e = {.machine =
+                                jd_cfi_find_machine(elf_mach != 0 ? elf_mach : BUILD_ELF_MACH)};
+    int error = jd_record_range_check(code->code_addr, code->code_size);
     if (error == 0)
         error = check_description(code->unwind, e.machine);
     const struct cfi_encoder start = e;

@@ -13,11 +13,11 @@ struct unwind_size {
 };
 
 /* `size` receives both sizes: 0 after an error, and if the function has no unwinding data. */
-int unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct unwind_size *size);
+int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct unwind_size *size);
 
-/* Writes eh_frame and behind it eh_frame_hdr, of what unwind_check() has found good. Returns
+/* Writes eh_frame and behind it eh_frame_hdr, of what jd_unwind_check() has found good. Returns
  * their sizes. */
-struct unwind_size unwind_write(unsigned char *to, uint32_t elf_mach,
-                                const struct jitdump_code *code);
+struct unwind_size jd_unwind_write(unsigned char *to, uint32_t elf_mach,
+                                   const struct jitdump_code *code);
 
 #endif

@@ -478,7 +478,7 @@ inline flush()
     od
 }
 
-/* append_buffer_wait(buffer, seen) */
+/* jd_append_buffer_wait(buffer, seen) */
 inline wait()
 {
 #ifndef MUTANT_WAITER_DOES_NOT_COUNT
@@ -526,7 +526,7 @@ inline call()
     flusher_asleep = 0 /* futex_wake(&background->calls) */
 }
 
-inline background_call()
+inline jd_background_call()
 {
     if
     :: completed -> call()
@@ -562,7 +562,7 @@ inline sleep_while_empty()
 #ifndef MUTANT_IDLE_STORE_LATE
     idle = 1;
 #endif
-    /* append_buffer_is_empty() */
+    /* jd_append_buffer_is_empty() */
     if
     :: d_step { cursor_offset == 0 -> load_cursor() } ->
            d_step { complete = (generation == flushed); generation = 0 }
@@ -631,7 +631,7 @@ inline after_append()
     fi
 #endif
 #ifdef BACKGROUND
-    background_call();
+    jd_background_call();
     completed = false
 #endif
 }

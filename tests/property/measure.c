@@ -73,16 +73,16 @@ static void measure(enum shape shape, uint32_t count, enum jitdump_dialect diale
         const uint64_t before = now();
         struct debug_info info;
         struct scratch scratch;
-        if (debug_info_check(&info, &settings, code, &scratch, &size) != 0)
+        if (jd_debug_info_check(&info, &settings, code, &scratch, &size) != 0)
             abort();
         if (bytes == NULL) {
             bytes = malloc(size);
             if (bytes == NULL)
                 abort();
             allocated = scratch.allocated != NULL;
-            debug_info_write(bytes, &stamp, &info); /* which makes the pages real */
+            jd_debug_info_write(bytes, &stamp, &info); /* which makes the pages real */
         } else {
-            debug_info_write(bytes, &stamp, &info);
+            jd_debug_info_write(bytes, &stamp, &info);
             const uint64_t time = now() - before;
             best = time < best ? time : best;
         }

@@ -49,7 +49,7 @@ static struct fixture *make_fixture(bool eager)
     fixture->buffer.eager = eager;
     fixture->buffer.sink = keep;
     fixture->buffer.sink_context = fixture;
-    append_buffer_init(&fixture->buffer, fixture->memory);
+    jd_append_buffer_init(&fixture->buffer, fixture->memory);
     return fixture;
 }
 
@@ -63,10 +63,10 @@ static void free_fixture(struct fixture *fixture)
 static struct append_reservation append(struct fixture *fixture, uint32_t size, int fill)
 {
     struct append_reservation reservation;
-    append_buffer_reserve(&fixture->buffer, size, &reservation);
+    jd_append_buffer_reserve(&fixture->buffer, size, &reservation);
     memset(reservation.bytes, fill, size);
-    if (append_buffer_commit(&fixture->buffer, &reservation) || fixture->buffer.eager)
-        append_buffer_flush(&fixture->buffer);
+    if (jd_append_buffer_commit(&fixture->buffer, &reservation) || fixture->buffer.eager)
+        jd_append_buffer_flush(&fixture->buffer);
     return reservation;
 }
 
@@ -85,7 +85,7 @@ static void an_eager_buffer_hands_over_each_append(void **state)
         append(fixture, 10, i);
         assert_int_equal(fixture->kept_size, 10 * i);
         assert_kept(fixture, 10 * (size_t)(i - 1), 10, i);
-        assert_true(append_buffer_is_empty(&fixture->buffer));
+        assert_true(jd_append_buffer_is_empty(&fixture->buffer));
     }
     assert_int_equal(fixture->sink_calls, 10);
     free_fixture(fixture);
@@ -103,10 +103,10 @@ static void a_lazy_buffer_hands_over_whole_blocks(void **state)
     assert_int_equal(fixture->kept_size, BLOCK_SIZE);
     assert_kept(fixture, 0, BLOCK_SIZE - 1, 'a');
     assert_kept(fixture, BLOCK_SIZE - 1, 1, 'b');
-    assert_false(append_buffer_is_empty(&fixture->buffer));
-    assert_true(append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER));
+    assert_false(jd_append_buffer_is_empty(&fixture->buffer));
+    assert_true(jd_append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER));
     assert_kept(fixture, BLOCK_SIZE, 1, 'c');
-    assert_true(append_buffer_is_empty(&fixture->buffer));
+    assert_true(jd_append_buffer_is_empty(&fixture->buffer));
     free_fixture(fixture);
 }
 
@@ -116,7 +116,7 @@ static void a_block_too_small_for_the_next_append_is_ended_without_padding(void 
     struct fixture *fixture = make_fixture(false);
     for (int i = 0; i < 12; i++)
         append(fixture, 200, i);
-    append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
+    jd_append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
     assert_int_equal(fixture->kept_size, 12 * 200);
     for (int i = 0; i < 12; i++)
         assert_kept(fixture, 200 * (size_t)i, 200, i);
@@ -147,16 +147,16 @@ static void an_oversize_append_takes_its_turn(void **state)
 
     const struct append_reservation first = append(fixture, 10, 'a');
     struct append_reservation oversize;
-    append_buffer_reserve_oversize(&fixture->buffer, &oversize);
+    jd_append_buffer_reserve_oversize(&fixture->buffer, &oversize);
     assert_null(oversize.bytes);
     const struct append_reservation last = append(fixture, 10, 'b');
     assert_true(first.index < oversize.index && oversize.index < last.index);
     assert_true(first.timestamp <= oversize.timestamp && oversize.timestamp <= last.timestamp);
 
     const struct iovec bytes[2] = {{large, 4000}, {large + 4000, 1000}};
-    append_buffer_commit_oversize(&fixture->buffer, &oversize, bytes, 2);
+    jd_append_buffer_commit_oversize(&fixture->buffer, &oversize, bytes, 2);
     assert_int_equal(fixture->kept_size, 5010);
-    append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
+    jd_append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
     assert_int_equal(fixture->kept_size, 5020);
     assert_kept(fixture, 0, 10, 'a');
     assert_kept(fixture, 10, 5000, 'x');
@@ -169,15 +169,15 @@ static void bytes_wait_for_an_earlier_append_that_is_under_way(void **state)
     (void)state;
     struct fixture *fixture = make_fixture(true);
     struct append_reservation slow;
-    append_buffer_reserve(&fixture->buffer, 10, &slow);
+    jd_append_buffer_reserve(&fixture->buffer, 10, &slow);
     append(fixture, 10, 'b'); /* can't be handed over: a hole is in front of it */
     assert_int_equal(fixture->kept_size, 0);
-    assert_false(append_buffer_flush_all(&fixture->buffer, 1000000));
+    assert_false(jd_append_buffer_flush_all(&fixture->buffer, 1000000));
     assert_int_equal(fixture->kept_size, 0);
 
     memset(slow.bytes, 'a', 10);
-    assert_true(append_buffer_commit(&fixture->buffer, &slow));
-    append_buffer_flush(&fixture->buffer);
+    assert_true(jd_append_buffer_commit(&fixture->buffer, &slow));
+    jd_append_buffer_flush(&fixture->buffer);
     assert_int_equal(fixture->kept_size, 20);
     assert_kept(fixture, 0, 10, 'a');
     assert_kept(fixture, 10, 10, 'b');
@@ -205,7 +205,7 @@ static void a_full_buffer_makes_appends_wait_and_loses_nothing(void **state)
     (void)state;
     struct fixture *fixture = make_fixture(false);
     struct append_reservation slow;
-    append_buffer_reserve(&fixture->buffer, 100, &slow);
+    jd_append_buffer_reserve(&fixture->buffer, 100, &slow);
     memset(slow.bytes, 's', 100);
 
     struct appender appender = {.fixture = fixture, .count = 20};
@@ -215,10 +215,10 @@ static void a_full_buffer_makes_appends_wait_and_loses_nothing(void **state)
     assert_false(atomic_load(&appender.done));
     assert_int_equal(fixture->kept_size, 0);
 
-    if (append_buffer_commit(&fixture->buffer, &slow))
-        append_buffer_flush(&fixture->buffer);
+    if (jd_append_buffer_commit(&fixture->buffer, &slow))
+        jd_append_buffer_flush(&fixture->buffer);
     pthread_join(appender.thread, NULL);
-    append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
+    jd_append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
     assert_int_equal(fixture->kept_size, 2100);
     assert_kept(fixture, 0, 100, 's');
     assert_kept(fixture, 100, 2000, 'z');
@@ -251,13 +251,13 @@ static void a_reset_forgets_bytes_and_goes_on_with_the_indices(void **state)
     struct fixture *fixture = make_fixture(false);
     struct append_reservation lost;
     append(fixture, 10, 'a');
-    append_buffer_reserve(&fixture->buffer, 10, &lost); /* a thread that the child has not */
+    jd_append_buffer_reserve(&fixture->buffer, 10, &lost); /* a thread that the child has not */
     atomic_store(&fixture->buffer.flushing, 1);
-    append_buffer_reset(&fixture->buffer);
-    assert_true(append_buffer_is_empty(&fixture->buffer));
+    jd_append_buffer_reset(&fixture->buffer);
+    assert_true(jd_append_buffer_is_empty(&fixture->buffer));
     const struct append_reservation after = append(fixture, 10, 'b');
     assert_true(after.index > lost.index);
-    assert_true(append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER));
+    assert_true(jd_append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER));
     assert_int_equal(fixture->kept_size, 10);
     assert_kept(fixture, 0, 10, 'b');
     free_fixture(fixture);
@@ -273,7 +273,7 @@ static void generations_may_wrap(void **state)
     atomic_store(&fixture->buffer.flushed, last);
     for (int i = 0; i < 10; i++)
         append(fixture, 10, i);
-    assert_true(append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER));
+    assert_true(jd_append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER));
     assert_int_equal(fixture->kept_size, 100);
     for (int i = 0; i < 10; i++)
         assert_kept(fixture, 10 * (size_t)i, 10, i);
@@ -300,10 +300,10 @@ static void *append_items(void *argument)
         const bool is_oversize = i % 97 == 0;
         if (is_oversize) {
             item.size = sizeof(oversize);
-            append_buffer_reserve_oversize(&fixture->buffer, &reservation);
+            jd_append_buffer_reserve_oversize(&fixture->buffer, &reservation);
             reservation.bytes = oversize;
         } else {
-            append_buffer_reserve(&fixture->buffer, item.size, &reservation);
+            jd_append_buffer_reserve(&fixture->buffer, item.size, &reservation);
         }
         item.timestamp = reservation.timestamp;
         item.index = reservation.index;
@@ -311,13 +311,13 @@ static void *append_items(void *argument)
         memcpy(reservation.bytes, &item, sizeof(item));
         if (is_oversize) {
             const struct iovec bytes = {oversize, item.size};
-            append_buffer_commit_oversize(&fixture->buffer, &reservation, &bytes, 1);
-        } else if (append_buffer_commit(&fixture->buffer, &reservation) ||
+            jd_append_buffer_commit_oversize(&fixture->buffer, &reservation, &bytes, 1);
+        } else if (jd_append_buffer_commit(&fixture->buffer, &reservation) ||
                    fixture->buffer.eager) {
-            append_buffer_flush(&fixture->buffer);
+            jd_append_buffer_flush(&fixture->buffer);
         }
         if (i % 500 == 0)
-            append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
+            jd_append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
     }
     return NULL;
 }
@@ -333,9 +333,9 @@ static void threads_keep_one_order(bool eager)
     for (int i = 0; i < THREADS; i++)
         pthread_join(appenders[i].thread, NULL);
     /* Whoever left a flush to another has been served by it. */
-    assert_false(append_buffer_has_complete(&fixture->buffer));
-    assert_true(!eager || append_buffer_is_empty(&fixture->buffer));
-    append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
+    assert_false(jd_append_buffer_has_complete(&fixture->buffer));
+    assert_true(!eager || jd_append_buffer_is_empty(&fixture->buffer));
+    jd_append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
 
     int counts[THREADS] = {0};
     struct item before = {0, 0, 0, 0};

@@ -55,7 +55,7 @@ static int make_fixture(void **state)
     fixture->buffer.block_size = BLOCK_SIZE;
     fixture->buffer.sink = count;
     fixture->buffer.sink_context = fixture;
-    append_buffer_init(&fixture->buffer, fixture->memory);
+    jd_append_buffer_init(&fixture->buffer, fixture->memory);
     *state = fixture;
     return 0;
 }
@@ -69,9 +69,10 @@ static int free_fixture(void **state)
 static void append(struct fixture *fixture, uint32_t size)
 {
     struct append_reservation reservation;
-    append_buffer_reserve(&fixture->buffer, size, &reservation);
+    jd_append_buffer_reserve(&fixture->buffer, size, &reservation);
     memset(reservation.bytes, 'b', size);
-    background_call(&fixture->background, append_buffer_commit(&fixture->buffer, &reservation));
+    jd_background_call(&fixture->background,
+                       jd_append_buffer_commit(&fixture->buffer, &reservation));
 }
 
 static void wait_for(struct fixture *fixture, size_t written)
@@ -83,13 +84,13 @@ static void wait_for(struct fixture *fixture, size_t written)
 static void bytes_arrive_without_another_append(void **state)
 {
     struct fixture *fixture = *state;
-    assert_int_equal(background_start(&fixture->background, &fixture->buffer, 1000000), 0);
+    assert_int_equal(jd_background_start(&fixture->background, &fixture->buffer, 1000000), 0);
     for (size_t i = 1; i <= 20; i++) {
         append(fixture, 10);
         wait_for(fixture, 10 * i);
         assert_int_not_equal(atomic_load(&fixture->sink_tid), gettid());
     }
-    background_stop(&fixture->background);
+    jd_background_stop(&fixture->background);
     /* Faults are the process's own business; all else is blocked. */
     assert_true(sigismember(&fixture->mask, SIGINT));
     assert_true(sigismember(&fixture->mask, SIGTERM));
@@ -103,40 +104,41 @@ static void a_complete_block_does_not_wait_for_the_interval(void **state)
 {
     struct fixture *fixture = *state;
     assert_int_equal(
-        background_start(&fixture->background, &fixture->buffer, UINT64_C(3600000000000)), 0);
+        jd_background_start(&fixture->background, &fixture->buffer, UINT64_C(3600000000000)), 0);
     for (size_t i = 1; i <= 300; i++) {
         append(fixture, BLOCK_SIZE);
         for (size_t j = 0; j < i % 30; j++)
             sched_yield(); /* the thread may have begun to wait for the hour to pass, or not */
         append(fixture, BLOCK_SIZE); /* ends the first block */
         wait_for(fixture, (2 * i - 1) * BLOCK_SIZE);
-        append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER); /* the second, which may wait */
+        jd_append_buffer_flush_all(&fixture->buffer,
+                                   FUTEX_FOREVER); /* the second, which may wait */
     }
-    background_stop(&fixture->background);
+    jd_background_stop(&fixture->background);
 }
 
 /* The thread must not sleep for an append that is under way where its call can't reach it. */
 static void an_append_longer_than_the_interval_arrives(void **state)
 {
     struct fixture *fixture = *state;
-    assert_int_equal(background_start(&fixture->background, &fixture->buffer, 1), 0);
+    assert_int_equal(jd_background_start(&fixture->background, &fixture->buffer, 1), 0);
     struct append_reservation slow;
-    append_buffer_reserve(&fixture->buffer, 10, &slow);
+    jd_append_buffer_reserve(&fixture->buffer, 10, &slow);
     append(fixture, 10); /* calls the thread, which ends the block */
     while (append_generation(atomic_load(&fixture->buffer.cursor)) == slow.generation)
         sched_yield();
     usleep(10000); /* for it to lie down, if it does: only then the test could fail */
     memset(slow.bytes, 'b', slow.size);
-    background_call(&fixture->background, append_buffer_commit(&fixture->buffer, &slow));
+    jd_background_call(&fixture->background, jd_append_buffer_commit(&fixture->buffer, &slow));
     wait_for(fixture, 20);
-    background_stop(&fixture->background);
+    jd_background_stop(&fixture->background);
 }
 
 static void after_the_stop_appends_flush(void **state)
 {
     struct fixture *fixture = *state;
-    assert_int_equal(background_start(&fixture->background, &fixture->buffer, 1), 0);
-    background_stop(&fixture->background);
+    assert_int_equal(jd_background_start(&fixture->background, &fixture->buffer, 1), 0);
+    jd_background_stop(&fixture->background);
     append(fixture, BLOCK_SIZE);
     append(fixture, 1); /* ends the first block */
     assert_int_equal(atomic_load(&fixture->written), BLOCK_SIZE);
@@ -145,25 +147,25 @@ static void after_the_stop_appends_flush(void **state)
 static void an_idle_thread_sleeps(void **state)
 {
     struct fixture *fixture = *state;
-    assert_int_equal(background_start(&fixture->background, &fixture->buffer, 1), 0);
+    assert_int_equal(jd_background_start(&fixture->background, &fixture->buffer, 1), 0);
     while (atomic_load(&fixture->background.idle) == 0)
         sched_yield();
     const uint32_t calls = atomic_load(&fixture->background.calls);
     append(fixture, 10);
     wait_for(fixture, 10);
     assert_int_equal(atomic_load(&fixture->background.calls), calls + 1);
-    background_stop(&fixture->background);
+    jd_background_stop(&fixture->background);
 }
 
 static void what_is_left_at_the_stop_stays_in_the_buffer(void **state)
 {
     struct fixture *fixture = *state;
     assert_int_equal(
-        background_start(&fixture->background, &fixture->buffer, UINT64_C(3600000000000)), 0);
-    background_stop(&fixture->background);
-    background_stop(&fixture->background); /* nothing runs: nothing happens */
+        jd_background_start(&fixture->background, &fixture->buffer, UINT64_C(3600000000000)), 0);
+    jd_background_stop(&fixture->background);
+    jd_background_stop(&fixture->background); /* nothing runs: nothing happens */
     append(fixture, 10);
-    append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
+    jd_append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
     assert_int_equal(atomic_load(&fixture->written), 10);
     assert_int_equal(atomic_load(&fixture->sink_tid), gettid());
 }
@@ -172,9 +174,9 @@ static void a_thread_that_cannot_start_is_an_error(void **state)
 {
     struct fixture *fixture = *state;
     create_errno = EAGAIN;
-    assert_int_equal(background_start(&fixture->background, &fixture->buffer, 1),
+    assert_int_equal(jd_background_start(&fixture->background, &fixture->buffer, 1),
                      JITDUMP_ERROR_THREAD);
-    background_stop(&fixture->background);
+    jd_background_stop(&fixture->background);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_fixture, free_fixture)

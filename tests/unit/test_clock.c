@@ -62,12 +62,12 @@ static void monotonic_is_the_systems_clock_in_nanoseconds(void **state)
     (void)state;
     struct timespec before, after;
     clock_gettime(CLOCK_MONOTONIC, &before);
-    const uint64_t now = clock_now(JITDUMP_CLOCK_MONOTONIC);
+    const uint64_t now = jd_clock_now(JITDUMP_CLOCK_MONOTONIC);
     clock_gettime(CLOCK_MONOTONIC, &after);
     assert_true(now >= (uint64_t)before.tv_sec * 1000000000 + (uint64_t)before.tv_nsec);
     assert_true(now <= (uint64_t)after.tv_sec * 1000000000 + (uint64_t)after.tv_nsec);
-    assert_int_equal(clock_units(JITDUMP_CLOCK_MONOTONIC, 12345), 12345);
-    assert_int_equal(clock_check(JITDUMP_CLOCK_MONOTONIC, 0), 0);
+    assert_int_equal(jd_clock_units(JITDUMP_CLOCK_MONOTONIC, 12345), 12345);
+    assert_int_equal(jd_clock_check(JITDUMP_CLOCK_MONOTONIC, 0), 0);
 }
 
 static void the_tsc_goes_forward_at_one_rate(void **state)
@@ -75,30 +75,30 @@ static void the_tsc_goes_forward_at_one_rate(void **state)
     (void)state;
     if (!HAVE_TSC)
         skip();
-    uint64_t before = clock_now(JITDUMP_CLOCK_TSC);
+    uint64_t before = jd_clock_now(JITDUMP_CLOCK_TSC);
     for (int i = 0; i < 100000; i++) {
-        const uint64_t now = clock_now(JITDUMP_CLOCK_TSC);
+        const uint64_t now = jd_clock_now(JITDUMP_CLOCK_TSC);
         assert_true(now >= before);
         before = now;
     }
     /* Two measurements of the rate agree; loosely, for a loaded machine. */
-    const double first = (double)clock_units(JITDUMP_CLOCK_TSC, 1000000000);
-    const double second = (double)clock_units(JITDUMP_CLOCK_TSC, 1000000000);
+    const double first = (double)jd_clock_units(JITDUMP_CLOCK_TSC, 1000000000);
+    const double second = (double)jd_clock_units(JITDUMP_CLOCK_TSC, 1000000000);
     assert_true(first > 0);
     assert_true(second > first / 2 && second < first * 2);
-    assert_int_equal(clock_units(JITDUMP_CLOCK_TSC, 0), 0);
+    assert_int_equal(jd_clock_units(JITDUMP_CLOCK_TSC, 0), 0);
 }
 
 static void the_kernels_answer_decides_about_the_tsc(void **state)
 {
     (void)state;
     if (!HAVE_TSC) {
-        assert_int_equal(clock_check(JITDUMP_CLOCK_TSC, 0), JITDUMP_ERROR_CLOCK_UNSUPPORTED);
-        assert_int_equal(clock_check(JITDUMP_CLOCK_TSC, 1), JITDUMP_ERROR_CLOCK_UNSUPPORTED);
+        assert_int_equal(jd_clock_check(JITDUMP_CLOCK_TSC, 0), JITDUMP_ERROR_CLOCK_UNSUPPORTED);
+        assert_int_equal(jd_clock_check(JITDUMP_CLOCK_TSC, 1), JITDUMP_ERROR_CLOCK_UNSUPPORTED);
         skip();
     }
     /* The kernel's own, whatever it is here. */
-    const int here = clock_check(JITDUMP_CLOCK_TSC, 0);
+    const int here = jd_clock_check(JITDUMP_CLOCK_TSC, 0);
     assert_true(here == 0 || here == JITDUMP_ERROR_CLOCK_NO_CONVERSION ||
                 here == JITDUMP_ERROR_CLOCK_NOT_PERMITTED);
 
@@ -112,12 +112,12 @@ static void the_kernels_answer_decides_about_the_tsc(void **state)
                     {ENFILE, JITDUMP_ERROR_TOO_MANY_FILES}};
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
         perf_errno = refusals[i].error_number;
-        assert_int_equal(clock_check(JITDUMP_CLOCK_TSC, 0), refusals[i].error);
-        assert_int_equal(clock_check(JITDUMP_CLOCK_TSC, 1), 0); /* forced: not asked */
+        assert_int_equal(jd_clock_check(JITDUMP_CLOCK_TSC, 0), refusals[i].error);
+        assert_int_equal(jd_clock_check(JITDUMP_CLOCK_TSC, 1), 0); /* forced: not asked */
     }
     perf_errno = 0;
     perf_page = MAP_FAILED;
-    assert_int_equal(clock_check(JITDUMP_CLOCK_TSC, 0), JITDUMP_ERROR_CLOCK_NOT_PERMITTED);
+    assert_int_equal(jd_clock_check(JITDUMP_CLOCK_TSC, 0), JITDUMP_ERROR_CLOCK_NOT_PERMITTED);
 }
 
 /* A page with these capabilities, at their offset in the kernel's header; it is unmapped
@@ -129,7 +129,7 @@ static int check_with_capabilities(uint64_t capabilities)
         __real_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     page[5] = capabilities;
     perf_page = page;
-    return clock_check(JITDUMP_CLOCK_TSC, 0);
+    return jd_clock_check(JITDUMP_CLOCK_TSC, 0);
 }
 
 static void the_capability_is_the_fifth_bit(void **state)

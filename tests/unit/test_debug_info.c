@@ -96,9 +96,9 @@ static void assert_encoded(const struct debug_info_settings *settings,
     scratch.allocated = NULL;
     struct debug_info info;
     uint64_t size = 0;
-    assert_int_equal(debug_info_check(&info, settings, code, &scratch, &size), 0);
+    assert_int_equal(jd_debug_info_check(&info, settings, code, &scratch, &size), 0);
     assert_int_equal(size, expected->size);
-    assert_ptr_equal(debug_info_write(written, &stamp, &info), written + size);
+    assert_ptr_equal(jd_debug_info_write(written, &stamp, &info), written + size);
     assert_memory_equal(written, expected->bytes, expected->size);
     assert_int_equal(written[size], 0xee);
     scratch_free(&scratch);
@@ -261,10 +261,10 @@ static void a_track_is_chosen_by_name(void **state)
     tracks[1].name = "bytecode";
     tracks[2].name = "ir";
     const struct jitdump_code code = code_of(tracks, 3);
-    assert_ptr_equal(track_choose(&code, ""), &tracks[0]);
-    assert_ptr_equal(track_choose(&code, "bytecode"), &tracks[1]);
-    assert_ptr_equal(track_choose(&code, "ir"), &tracks[2]);
-    assert_ptr_equal(track_choose(&code, "none of the name"), &tracks[0]);
+    assert_ptr_equal(jd_track_choose(&code, ""), &tracks[0]);
+    assert_ptr_equal(jd_track_choose(&code, "bytecode"), &tracks[1]);
+    assert_ptr_equal(jd_track_choose(&code, "ir"), &tracks[2]);
+    assert_ptr_equal(jd_track_choose(&code, "none of the name"), &tracks[0]);
 }
 
 /* What is refused, in each dialect alike. */
@@ -278,7 +278,7 @@ static int check(const struct jitdump_code *code)
         struct scratch scratch = {.allocated = NULL};
         struct debug_info info;
         uint64_t size;
-        results[dialect] = debug_info_check(&info, &settings, code, &scratch, &size);
+        results[dialect] = jd_debug_info_check(&info, &settings, code, &scratch, &size);
         scratch_free(&scratch);
     }
     assert_int_equal(results[0], results[1]);
@@ -398,7 +398,7 @@ static void records_are_at_most_4_gib(void **state)
     struct scratch scratch;
     struct debug_info info;
     uint64_t size;
-    assert_int_equal(debug_info_check(&info, &settings, &code, &scratch, &size),
+    assert_int_equal(jd_debug_info_check(&info, &settings, &code, &scratch, &size),
                      JITDUMP_ERROR_RECORD_SIZE);
     scratch_free(&scratch);
     free(table);
@@ -435,7 +435,7 @@ static void some_hundred_positions_need_no_allocation(void **state)
         struct scratch scratch;
         struct debug_info info;
         uint64_t size;
-        assert_int_equal(debug_info_check(&info, &cases[i].settings, &code, &scratch, &size), 0);
+        assert_int_equal(jd_debug_info_check(&info, &cases[i].settings, &code, &scratch, &size), 0);
         assert_null(scratch.allocated);
     }
     free(broad);

@@ -112,7 +112,7 @@ static struct dump_file file;
 
 static int create(const char *directory)
 {
-    return dump_file_create(&file, directory, header());
+    return jd_dump_file_create(&file, directory, header());
 }
 
 static void a_new_file_has_header_mode_and_marker(void **state)
@@ -135,7 +135,7 @@ static void a_new_file_has_header_mode_and_marker(void **state)
     assert_int_equal(count_descriptors(), descriptors + 1);
     assert_int_equal(fcntl(file.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 
-    dump_file_close(&file, false);
+    jd_dump_file_close(&file, false);
     assert_int_equal(count_mappings(path, "r-xp"), 0);
     assert_int_equal(count_descriptors(), descriptors);
     assert_int_equal(stat(path, &status), 0);
@@ -152,7 +152,7 @@ static void a_stale_dump_is_replaced(void **state)
     struct contents contents = read_file(path);
     assert_int_equal(contents.size, sizeof(*header()));
     free(contents.bytes);
-    dump_file_close(&file, true);
+    jd_dump_file_close(&file, true);
     assert_int_equal(access(path, F_OK), -1);
 }
 
@@ -160,12 +160,12 @@ static void a_living_dump_is_not_replaced(void **state)
 {
     assert_int_equal(create(*state), 0);
     struct dump_file second;
-    assert_int_equal(dump_file_create(&second, *state, header()), JITDUMP_ERROR_FILE_IN_USE);
+    assert_int_equal(jd_dump_file_create(&second, *state, header()), JITDUMP_ERROR_FILE_IN_USE);
     assert_int_equal(access(file.path, F_OK), 0);
-    dump_file_close(&file, false);
+    jd_dump_file_close(&file, false);
     /* Once it is closed it is stale. */
-    assert_int_equal(dump_file_create(&second, *state, header()), 0);
-    dump_file_close(&second, true);
+    assert_int_equal(jd_dump_file_create(&second, *state, header()), 0);
+    jd_dump_file_close(&second, true);
 }
 
 static void foreign_things_are_left_alone(void **state)
@@ -219,7 +219,7 @@ static void a_file_system_without_locks_will_do(void **state)
     flock_errno = ENOLCK;
     fclose(fopen(dump_path(*state, getpid()), "w"));
     assert_int_equal(create(*state), 0);
-    dump_file_close(&file, true);
+    jd_dump_file_close(&file, true);
 }
 
 /* The real refusal, on a real noexec mount, is tested with perf. */
@@ -258,11 +258,11 @@ static void the_directory_must_be_there_and_writable(void **state)
 {
     char absolute[PATH_MAX], path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/missing", (const char *)*state);
-    assert_int_equal(dump_file_directory(path, absolute), JITDUMP_ERROR_DIRECTORY_MISSING);
+    assert_int_equal(jd_dump_file_directory(path, absolute), JITDUMP_ERROR_DIRECTORY_MISSING);
     assert_string_equal(absolute, path);
 
     fclose(fopen(path, "w"));
-    assert_int_equal(dump_file_directory(path, absolute), JITDUMP_ERROR_DIRECTORY_MISSING);
+    assert_int_equal(jd_dump_file_directory(path, absolute), JITDUMP_ERROR_DIRECTORY_MISSING);
     assert_int_equal(create(path), JITDUMP_ERROR_DIRECTORY_MISSING);
     unlink(path);
 
@@ -291,18 +291,18 @@ static void the_directory_is_found_where_the_user_says(void **state)
     snprintf(dotted, sizeof(dotted), "%s/.", (const char *)*state);
     unsetenv("JITDUMPDIR");
     assert_non_null(getcwd(current, sizeof(current)));
-    assert_int_equal(dump_file_directory(NULL, absolute), 0);
+    assert_int_equal(jd_dump_file_directory(NULL, absolute), 0);
     assert_string_equal(absolute, current);
     setenv("JITDUMPDIR", *state, 1);
-    assert_int_equal(dump_file_directory(NULL, absolute), 0);
+    assert_int_equal(jd_dump_file_directory(NULL, absolute), 0);
     assert_string_equal(absolute, *state);
-    assert_int_equal(dump_file_directory("/", absolute), 0);
+    assert_int_equal(jd_dump_file_directory("/", absolute), 0);
     assert_string_equal(absolute, "/");
     setenv("JITDUMPDIR", "", 1);
-    assert_int_equal(dump_file_directory(NULL, absolute), 0);
+    assert_int_equal(jd_dump_file_directory(NULL, absolute), 0);
     assert_string_equal(absolute, current);
     unsetenv("JITDUMPDIR");
-    assert_int_equal(dump_file_directory(dotted, absolute), 0);
+    assert_int_equal(jd_dump_file_directory(dotted, absolute), 0);
     assert_string_equal(absolute, *state);
 }
 
@@ -338,14 +338,14 @@ static void short_and_interrupted_writes_are_continued(void **state)
     write_faults.results[1] = 7;
     write_faults.results[2] = -EINTR;
     write_faults.results[3] = 135; /* into the second element */
-    assert_int_equal(dump_file_append(&file, three_records(), 2), 0);
+    assert_int_equal(jd_dump_file_append(&file, three_records(), 2), 0);
     struct contents contents = read_file(file.path);
     assert_int_equal(contents.size, 40 + 180);
     assert_memory_equal(contents.bytes + 40, three_records()[0].iov_base, 140);
     assert_memory_equal(contents.bytes + 180, three_records()[1].iov_base, 40);
     free(contents.bytes);
     assert_int_equal(file.size, 220);
-    dump_file_close(&file, true);
+    jd_dump_file_close(&file, true);
 }
 
 static void a_failed_write_cuts_back_to_the_last_whole_record(void **state)
@@ -373,9 +373,9 @@ static void a_failed_write_cuts_back_to_the_last_whole_record(void **state)
             write_faults.results[0] = -cases[i].error_number;
             write_faults.count = 1;
         }
-        assert_int_equal(dump_file_append(&file, three_records(), 2), 0);
+        assert_int_equal(jd_dump_file_append(&file, three_records(), 2), 0);
         ftruncate_errno = EINTR;
-        assert_int_equal(dump_file_append(&file, three_records(), 2), cases[i].error);
+        assert_int_equal(jd_dump_file_append(&file, three_records(), 2), cases[i].error);
         assert_int_equal(file.error_number, cases[i].error_number);
         struct stat status;
         assert_int_equal(stat(file.path, &status), 0);
@@ -383,9 +383,9 @@ static void a_failed_write_cuts_back_to_the_last_whole_record(void **state)
 
         /* It takes no more, and does not even try. */
         const int calls = write_faults.calls;
-        assert_int_equal(dump_file_append(&file, three_records(), 2), cases[i].error);
+        assert_int_equal(jd_dump_file_append(&file, three_records(), 2), cases[i].error);
         assert_int_equal(write_faults.calls, calls);
-        dump_file_close(&file, true);
+        jd_dump_file_close(&file, true);
     }
 }
 
@@ -403,11 +403,11 @@ static void a_function_is_kept_whole_or_not_at_all(void **state)
         write_faults.count = 2;
         write_faults.results[0] = written[i / 2];
         write_faults.results[1] = -ENOSPC;
-        assert_int_equal(dump_file_append(&file, group, 2), JITDUMP_ERROR_DISK_FULL);
+        assert_int_equal(jd_dump_file_append(&file, group, 2), JITDUMP_ERROR_DISK_FULL);
         struct stat status;
         assert_int_equal(stat(file.path, &status), 0);
         assert_int_equal(status.st_size, 40);
-        dump_file_close(&file, true);
+        jd_dump_file_close(&file, true);
     }
 }
 
@@ -416,8 +416,8 @@ static void a_write_that_takes_nothing_is_an_error(void **state)
     assert_int_equal(create(*state), 0);
     write_faults.count = 1;
     write_faults.results[0] = 0;
-    assert_int_equal(dump_file_append(&file, three_records(), 2), JITDUMP_ERROR_DISK_FULL);
-    dump_file_close(&file, true);
+    assert_int_equal(jd_dump_file_append(&file, three_records(), 2), JITDUMP_ERROR_DISK_FULL);
+    jd_dump_file_close(&file, true);
 }
 
 static void the_resource_limit_is_kept_without_a_signal(void **state)
@@ -426,9 +426,9 @@ static void the_resource_limit_is_kept_without_a_signal(void **state)
     if (child == 0) {
         const struct rlimit limit = {40 + 180 + 179, 40 + 180 + 179};
         if (setrlimit(RLIMIT_FSIZE, &limit) != 0 || create(*state) != 0 ||
-            dump_file_append(&file, three_records(), 2) != 0)
+            jd_dump_file_append(&file, three_records(), 2) != 0)
             _exit(100);
-        _exit(-dump_file_append(&file, three_records(), 2));
+        _exit(-jd_dump_file_append(&file, three_records(), 2));
     }
     int result;
     assert_int_equal(waitpid(child, &result, 0), child);
@@ -444,7 +444,7 @@ static void unlinking_spares_what_others_have_put_there(void **state)
     assert_int_equal(create(*state), 0);
     assert_int_equal(unlink(file.path), 0);
     fclose(fopen(file.path, "w"));
-    dump_file_close(&file, true);
+    jd_dump_file_close(&file, true);
     assert_int_equal(access(dump_path(*state, getpid()), F_OK), 0);
 }
 
@@ -452,10 +452,10 @@ static void an_abandoned_file_keeps_its_marker(void **state)
 {
     const int descriptors = count_descriptors();
     assert_int_equal(create(*state), 0);
-    dump_file_abandon(&file);
+    jd_dump_file_abandon(&file);
     assert_int_equal(count_descriptors(), descriptors);
     assert_int_equal(count_mappings(file.path, "r-xp"), 1);
-    dump_file_close(&file, true);
+    jd_dump_file_close(&file, true);
     assert_int_equal(count_mappings(file.path, "r-xp"), 0);
     assert_int_equal(access(file.path, F_OK), 0); /* no longer known to be ours */
 }

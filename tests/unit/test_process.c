@@ -298,15 +298,15 @@ static void a_cancelled_thread_leaves_the_dump_usable(void **state)
 
 static void *thread_id_of_another(void *result)
 {
-    *(uint32_t *)result = process_thread_id();
+    *(uint32_t *)result = jd_process_thread_id();
     return (void *)(uintptr_t)gettid();
 }
 
 static void thread_ids_are_the_kernels(void **state)
 {
     (void)state;
-    assert_int_equal(process_thread_id(), gettid());
-    assert_int_equal(process_thread_id(), gettid());
+    assert_int_equal(jd_process_thread_id(), gettid());
+    assert_int_equal(jd_process_thread_id(), gettid());
     pthread_t thread;
     uint32_t other;
     void *expected;
@@ -316,7 +316,7 @@ static void thread_ids_are_the_kernels(void **state)
     struct jitdump *dump = open_mode(JITDUMP_FLUSH_WRITE_THROUGH); /* forks are watched now */
     const pid_t child = fork();
     if (child == 0) {
-        CHECK(process_thread_id() == (uint32_t)gettid());
+        CHECK(jd_process_thread_id() == (uint32_t)gettid());
         _exit(0);
     }
     assert_child_succeeds(child);
@@ -327,12 +327,12 @@ static void a_shield_keeps_errno_and_defers_cancellation(void **state)
 {
     (void)state;
     errno = 77;
-    const struct process_shield shield = process_shield();
+    const struct process_shield shield = jd_process_shield();
     errno = 1;
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     assert_int_equal(before, PTHREAD_CANCEL_DISABLE);
-    process_unshield(shield);
+    jd_process_unshield(shield);
     assert_int_equal(errno, 77);
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
     assert_int_equal(before, PTHREAD_CANCEL_ENABLE);

@@ -70,9 +70,9 @@ static void assert_code(const struct jitdump_code *code, const struct expected *
     unsigned char written[1024];
     memset(written, 0xee, sizeof(written));
     uint64_t head_size = 0;
-    assert_int_equal(record_code_check(&record, &head_size), 0);
+    assert_int_equal(jd_record_code_check(&record, &head_size), 0);
     assert_int_equal(head_size, expected->size);
-    assert_ptr_equal(record_code_write(written, &stamp, &record), written + head_size);
+    assert_ptr_equal(jd_record_code_write(written, &stamp, &record), written + head_size);
     assert_memory_equal(written, expected->bytes, expected->size);
     assert_int_equal(written[head_size], 0xee);
 }
@@ -141,8 +141,8 @@ static void a_move(void **state)
     u64(&expected, 0x20);
     u64(&expected, 5);
     unsigned char written[64];
-    assert_int_equal(record_move_check(&move), 0);
-    assert_ptr_equal(record_move_write(written, &stamp, &move), written + 64);
+    assert_int_equal(jd_record_move_check(&move), 0);
+    assert_ptr_equal(jd_record_move_write(written, &stamp, &move), written + 64);
     assert_memory_equal(written, expected.bytes, 64);
 }
 
@@ -155,15 +155,15 @@ static void a_raw_record_and_the_last_one(void **state)
     u32(&expected, 116);
     u64(&expected, stamp.timestamp);
     unsigned char written[16];
-    assert_int_equal(record_raw_check(&raw), 0);
-    assert_ptr_equal(record_raw_write(written, &stamp, &raw), written + 16);
+    assert_int_equal(jd_record_raw_check(&raw), 0);
+    assert_ptr_equal(jd_record_raw_write(written, &stamp, &raw), written + 16);
     assert_memory_equal(written, expected.bytes, 16);
 
     expected.size = 0;
     u32(&expected, 3);
     u32(&expected, 16);
     u64(&expected, stamp.timestamp);
-    assert_ptr_equal(record_close_write(written, &stamp, NULL), written + 16);
+    assert_ptr_equal(jd_record_close_write(written, &stamp, NULL), written + 16);
     assert_memory_equal(written, expected.bytes, 16);
 }
 
@@ -172,7 +172,7 @@ static int check(const struct jitdump_code *code)
     struct record_code record = {.code = code, .elf_mach = stamp.elf_mach, .settings = &settings,
                                  .tiers = &no_tiers};
     uint64_t head_size;
-    return record_code_check(&record, &head_size);
+    return jd_record_code_check(&record, &head_size);
 }
 
 static void a_function_must_have_a_name_and_code(void **state)
@@ -318,16 +318,16 @@ static void a_move_needs_an_index_and_a_range(void **state)
 {
     (void)state;
     struct record_move move = {0, 0x100, 0x900, 0x20};
-    assert_int_equal(record_move_check(&move), JITDUMP_ERROR_CODE_INDEX);
+    assert_int_equal(jd_record_move_check(&move), JITDUMP_ERROR_CODE_INDEX);
     move.code_index = 1;
     move.code_size = JITDUMP_CODE_SIZE_MAX + 1;
-    assert_int_equal(record_move_check(&move), JITDUMP_ERROR_CODE_SIZE);
+    assert_int_equal(jd_record_move_check(&move), JITDUMP_ERROR_CODE_SIZE);
     move.code_size = 0x20;
     move.new_code_addr = UINT64_MAX;
-    assert_int_equal(record_move_check(&move), JITDUMP_ERROR_CODE_ADDR);
+    assert_int_equal(jd_record_move_check(&move), JITDUMP_ERROR_CODE_ADDR);
     move.new_code_addr = 0;
     move.old_code_addr = UINT64_MAX;
-    assert_int_equal(record_move_check(&move), JITDUMP_ERROR_CODE_ADDR);
+    assert_int_equal(jd_record_move_check(&move), JITDUMP_ERROR_CODE_ADDR);
 }
 
 static void a_raw_record_has_a_foreign_id_and_a_payload(void **state)
@@ -335,14 +335,14 @@ static void a_raw_record_has_a_foreign_id_and_a_payload(void **state)
     (void)state;
     for (uint32_t id = 0; id <= 4; id++) {
         const struct record_raw raw = {id, 1};
-        assert_int_equal(record_raw_check(&raw), JITDUMP_ERROR_RECORD_ID);
+        assert_int_equal(jd_record_raw_check(&raw), JITDUMP_ERROR_RECORD_ID);
     }
     struct record_raw raw = {5, 0};
-    assert_int_equal(record_raw_check(&raw), JITDUMP_ERROR_RECORD_EMPTY);
+    assert_int_equal(jd_record_raw_check(&raw), JITDUMP_ERROR_RECORD_EMPTY);
     raw.payload_size = UINT32_MAX - 16;
-    assert_int_equal(record_raw_check(&raw), 0);
+    assert_int_equal(jd_record_raw_check(&raw), 0);
     raw.payload_size++;
-    assert_int_equal(record_raw_check(&raw), JITDUMP_ERROR_RECORD_SIZE);
+    assert_int_equal(jd_record_raw_check(&raw), JITDUMP_ERROR_RECORD_SIZE);
 }
 
 int main(void)

@@ -27,29 +27,29 @@ static struct source *new_source(int i)
 static void fill(struct sources *sources)
 {
     for (int i = 0; i < SOURCES; i++)
-        assert_true(sources_add(sources, new_source(i)));
+        assert_true(jd_sources_add(sources, new_source(i)));
 }
 
 static void each_is_found_and_has_its_number(void **state)
 {
     (void)state;
     struct sources sources = {.count = 0};
-    assert_null(sources_find(&sources, UINT32_MAX, "path 0"));
+    assert_null(jd_sources_find(&sources, UINT32_MAX, "path 0"));
     fill(&sources);
     assert_int_equal(sources_count(&sources), SOURCES);
     for (int i = 0; i < SOURCES; i++) {
         char path[32], file[32];
         snprintf(path, sizeof(path), "path %d", i);
         snprintf(file, sizeof(file), "file %d", i);
-        const struct source *source = sources_find(&sources, SOURCES, path);
+        const struct source *source = jd_sources_find(&sources, SOURCES, path);
         assert_non_null(source);
         assert_int_equal(source->number, i);
-        assert_string_equal(sources_file(&sources, SOURCES, path), file);
+        assert_string_equal(jd_sources_file(&sources, SOURCES, path), file);
         /* Among the sources before it, it is not. */
-        assert_null(sources_find(&sources, (uint32_t)i, path));
+        assert_null(jd_sources_find(&sources, (uint32_t)i, path));
     }
-    assert_null(sources_find(&sources, SOURCES, "path"));
-    sources_free(&sources, 0);
+    assert_null(jd_sources_find(&sources, SOURCES, "path"));
+    jd_sources_free(&sources, 0);
 }
 
 /* As a load does it: the number of sources is taken once, and each look-up is made twice, for
@@ -63,8 +63,8 @@ static void *look_up(void *argument)
         char path[32];
         snprintf(path, sizeof(path), "path %u", i++ % SOURCES);
         count = sources_count(sources);
-        const struct source *first = sources_find(sources, count, path);
-        const struct source *second = sources_find(sources, count, path);
+        const struct source *first = jd_sources_find(sources, count, path);
+        const struct source *second = jd_sources_find(sources, count, path);
         differences += first != second;
         differences += (first != NULL) != ((i - 1) % SOURCES < count);
     } while (count < SOURCES);
@@ -84,7 +84,7 @@ static void what_was_found_or_not_stays_so_while_others_are_added(void **state)
         assert_int_equal(pthread_join(threads[i], &differences), 0);
         assert_null(differences);
     }
-    sources_free(&sources, 0);
+    jd_sources_free(&sources, 0);
 }
 
 int main(void)

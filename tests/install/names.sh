@@ -1,6 +1,6 @@
 #!/bin/sh
-# Usage: shared_object.sh SOURCE LIBDIR
-# The installed shared object against the header and the version script, as readelf sees it.
+# Usage: names.sh SOURCE LIBDIR
+# The installed libraries against the header and the version script, as readelf and nm see them.
 set -eu
 source=$1 libdir=$2
 header=$source/include/jitdump.h map=$source/src/jitdump.map
@@ -42,5 +42,10 @@ expect "names exported, with the version node of this ABI" \
     "$(echo "$functions" | sed "s/$/@@JITDUMP_$abi/")" \
     "$(readelf --dyn-syms --wide "$library" |
         awk '$1 ~ /^[0-9]+:$/ && $7 ~ /^[0-9]+$/ { print $8 }' | sort)"
+
+# Of the static library, which has no version script, what a program could collide with.
+expect "global names of the static library that are neither jitdump_ nor jd_" "" \
+    "$(nm --extern-only --defined-only "$libdir/libjitdump.a" |
+        awk 'NF == 3 && $3 !~ /^(jitdump|jd)_/ { print $3 }')"
 
 exit $failed
