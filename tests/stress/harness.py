@@ -26,14 +26,11 @@ def scaled(count: int) -> int:
 
 
 def command(directory: str, **options: object) -> List[str]:
-    """The program's command line; `code_size_max=300` becomes `--code-size-max 300`, and True
-    an option without a value."""
+    """The program's command line; `code_size_max=300` becomes `--code-size-max 300`."""
     line = [PROGRAM, "--directory", directory]
     for name, value in options.items():
         if value is not None:
-            line.append("--" + name.replace("_", "-"))
-            if value is not True:
-                line.append(str(value))
+            line += ["--" + name.replace("_", "-"), str(value)]
     return line
 
 

@@ -24,6 +24,8 @@ for mode in write-through buffered background; do
     run 2 40000 --mode $mode --code-size-max 50 --meet-every 1 --flush-interval-ns 1000
     run 8 6000 --mode $mode --code-size-max 3000 --meet-every 2 --flush-every 5 --flush-bytes 4096 \
         --flush-interval-ns 100000
+    run 2 3000 --mode $mode --meet-every 1 --flush-every 2 --flush-bytes 1000000 \
+        --flush-interval-ns 1000
     run 8 600 --mode $mode --meet-every 1 --flush-every 3 --flush-bytes 1000000 \
         --flush-interval-ns 1000
 done

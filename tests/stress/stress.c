@@ -12,7 +12,6 @@
 #include "workload.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
@@ -41,15 +40,17 @@
 #endif
 #endif
 
+/* The names of what the command line chooses from, each at its value. */
 enum end { END_CLOSE, END_RETURN, END_EXIT, END__EXIT, END_FLUSH__EXIT, END_SEGV, END_PAUSE };
-static const char *const end_names[] = {"close", "return", "exit",  "_exit",
-                                        "flush+_exit", "segv", "pause"};
-static const char *const mode_names[] = {"write-through", "buffered", "background"};
+static const char *const end_names[] = {"close",       "return", "exit",  "_exit",
+                                        "flush+_exit", "segv",   "pause", NULL};
+static const char *const mode_names[] = {"write-through", "buffered", "background", NULL};
+static const char *const flag_names[] = {"none", "unlink-at-close", NULL};
 
 static struct settings {
     struct jitdump_options options;
     const char *journal_directory;
-    unsigned threads;
+    uint64_t threads;
     uint64_t operations;
     uint64_t child_operations;
     /* Each thread calls jitdump_flush() after so many appends; 0: never. */
@@ -57,14 +58,15 @@ static struct settings {
     /* The threads meet after so many appends, and look whether the file has them all; 0: never. */
     uint64_t meet_every;
     /* Each process forks so many children, down to so many generations. */
-    unsigned children;
-    unsigned generations;
+    uint64_t children;
+    uint64_t generations;
     /* The first thread makes so many appends between two forks; 0: forks all over its appends. */
     uint64_t fork_every;
-    enum end end;
-    enum end child_end;
+    /* enum end. */
+    uint32_t end;
+    uint32_t child_end;
     /* A signal whose handler calls jitdump_flush_from_signal() comes so often; 0: never. */
-    unsigned signal_interval_us;
+    uint64_t signal_interval_us;
     struct workload workload;
 } settings = {
     .options = {.struct_size = sizeof(struct jitdump_options)},
@@ -131,7 +133,7 @@ static uint64_t file_size(void)
 static void check_all_written(void)
 {
     uint64_t size = FILE_HEADER_SIZE;
-    for (unsigned i = 0; i < settings.threads; i++)
+    for (uint64_t i = 0; i < settings.threads; i++)
         size += work[i].file_bytes;
     if (settings.options.flush_mode == JITDUMP_FLUSH_BUFFERED)
         check("jitdump_flush", jitdump_flush(dump));
@@ -146,8 +148,8 @@ static void check_all_written(void)
  * really meet. */
 static void wait_for_all(void)
 {
-    static _Atomic unsigned arrived, round;
-    const unsigned this_round = atomic_load(&round);
+    static _Atomic uint64_t arrived, round;
+    const uint64_t this_round = atomic_load(&round);
     if (atomic_fetch_add(&arrived, 1) + 1 == settings.threads) {
         atomic_store(&arrived, 0);
         atomic_store(&round, this_round + 1);
@@ -200,7 +202,7 @@ static void handle(int signal_number)
     check("sigaction", sigaction(signal_number, &action, NULL));
 }
 
-static void set_timer(unsigned interval_us)
+static void set_timer(uint64_t interval_us)
 {
     const struct timeval interval = {.tv_usec = (suseconds_t)interval_us};
     const struct itimerval timer = {interval, interval};
@@ -258,9 +260,9 @@ static void close_dump(uint64_t appended_bytes)
     free(path);
 }
 
-static void end_process(enum end end, uint64_t appended_bytes)
+static void end_process(uint32_t end, uint64_t appended_bytes)
 {
-    switch (end) {
+    switch ((enum end)end) {
     case END_CLOSE:
         close_dump(appended_bytes);
         return;
@@ -281,14 +283,14 @@ static void end_process(enum end end, uint64_t appended_bytes)
     }
 }
 
-static int run_process(unsigned generation);
+static int run_process(uint64_t generation);
 
 /* Forks one child after the other while the threads are appending. */
-static void fork_children(unsigned generation, pid_t *children)
+static void fork_children(uint64_t generation, pid_t *children)
 {
     const uint64_t distance = settings.fork_every != 0 ? settings.fork_every
                                                        : settings.operations / settings.children;
-    for (unsigned i = 0; i < settings.children; i++) {
+    for (uint64_t i = 0; i < settings.children; i++) {
         while (atomic_load(&journal->threads[0].returned) < i * distance &&
                atomic_load(&journal->threads[0].error) == 0)
             sched_yield();
@@ -314,15 +316,15 @@ static void wait_for(pid_t child)
         fail("a child ended with status", status);
 }
 
-static int run_process(unsigned generation)
+static int run_process(uint64_t generation)
 {
     pthread_t threads[THREADS_MAX];
     journal = journal_create(settings.journal_directory, settings.workload.seed,
                              settings.workload.code_size_max, settings.threads,
                              settings.operations);
-    check("pthread_barrier_init", pthread_barrier_init(&barrier, NULL, settings.threads));
+    check("pthread_barrier_init", pthread_barrier_init(&barrier, NULL, (unsigned)settings.threads));
     start_signals();
-    for (unsigned i = 0; i < settings.threads; i++) {
+    for (uint32_t i = 0; i < settings.threads; i++) {
         work[i] = (struct workload_thread){.workload = &settings.workload, .number = i};
         check("pthread_create", pthread_create(&threads[i], NULL, append_all, &work[i]));
     }
@@ -335,11 +337,11 @@ static int run_process(unsigned generation)
     if (forks)
         fork_children(generation, children);
     uint64_t appended_bytes = 0;
-    for (unsigned i = 0; i < settings.threads; i++) {
+    for (uint64_t i = 0; i < settings.threads; i++) {
         pthread_join(threads[i], NULL);
         appended_bytes += work[i].file_bytes;
     }
-    for (unsigned i = 0; forks && i < settings.children; i++)
+    for (uint64_t i = 0; forks && i < settings.children; i++)
         wait_for(children[i]);
     free(children);
     stop_signals();
@@ -347,113 +349,77 @@ static int run_process(unsigned generation)
     return 0;
 }
 
-static unsigned choice(const char *name, const char *const *names, unsigned count)
+static bool parse_choice(const char *text, const char *const *names, uint32_t *choice)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return i;
-    fprintf(stderr, "stress: unknown choice: %s\n", name);
-    exit(1);
+    for (*choice = 0; names[*choice] != NULL; ++*choice)
+        if (strcmp(text, names[*choice]) == 0)
+            return true;
+    return false;
 }
 
-#define CHOICE(name, names) choice(name, names, sizeof(names) / sizeof((names)[0]))
+static bool parse_number(const char *text, uint64_t *number)
+{
+    char *end;
+    *number = strtoull(text, &end, 0);
+    return end != text && *end == '\0';
+}
+
+/* `--name value` each; the other members are where the value goes, by its kind. */
+static const struct argument {
+    const char *name;
+    uint64_t *number;
+    uint32_t *choice;
+    const char *const *choices;
+    const char **text;
+} arguments[] = {
+    {"directory", .text = &settings.options.directory},
+    {"journal-directory", .text = &settings.journal_directory},
+    {"mode", .choice = &settings.options.flush_mode, .choices = mode_names},
+    {"flush-bytes", .number = &settings.options.flush_bytes},
+    {"flush-interval-ns", .number = &settings.options.flush_interval_ns},
+    {"size-limit", .number = &settings.options.size_limit},
+    {"flags", .choice = &settings.options.flags, .choices = flag_names},
+    {"threads", .number = &settings.threads},
+    {"operations", .number = &settings.operations},
+    {"child-operations", .number = &settings.child_operations},
+    {"code-size-max", .number = &settings.workload.code_size_max},
+    {"seed", .number = &settings.workload.seed},
+    {"flush-every", .number = &settings.flush_every},
+    {"meet-every", .number = &settings.meet_every},
+    {"children", .number = &settings.children},
+    {"generations", .number = &settings.generations},
+    {"fork-every", .number = &settings.fork_every},
+    {"end", .choice = &settings.end, .choices = end_names},
+    {"child-end", .choice = &settings.child_end, .choices = end_names},
+    {"signal-interval-us", .number = &settings.signal_interval_us},
+};
+
+static bool parse_argument(const char *name, const char *value)
+{
+    for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+        const struct argument *argument = &arguments[i];
+        if (strncmp(name, "--", 2) != 0 || strcmp(name + 2, argument->name) != 0)
+            continue;
+        if (argument->number != NULL)
+            return parse_number(value, argument->number);
+        if (argument->choice != NULL)
+            return parse_choice(value, argument->choices, argument->choice);
+        *argument->text = value;
+        return true;
+    }
+    return false;
+}
 
 static void parse_arguments(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"directory", required_argument, NULL, 'd'},
-        {"journal-directory", required_argument, NULL, 'j'},
-        {"mode", required_argument, NULL, 'm'},
-        {"flush-bytes", required_argument, NULL, 'b'},
-        {"flush-interval-ns", required_argument, NULL, 'i'},
-        {"size-limit", required_argument, NULL, 'l'},
-        {"unlink-at-close", no_argument, NULL, 'u'},
-        {"threads", required_argument, NULL, 't'},
-        {"operations", required_argument, NULL, 'o'},
-        {"child-operations", required_argument, NULL, 'O'},
-        {"code-size-max", required_argument, NULL, 'c'},
-        {"seed", required_argument, NULL, 's'},
-        {"flush-every", required_argument, NULL, 'f'},
-        {"meet-every", required_argument, NULL, 'M'},
-        {"children", required_argument, NULL, 'C'},
-        {"generations", required_argument, NULL, 'G'},
-        {"fork-every", required_argument, NULL, 'F'},
-        {"end", required_argument, NULL, 'e'},
-        {"child-end", required_argument, NULL, 'E'},
-        {"signal-interval-us", required_argument, NULL, 'S'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        const uint64_t number = optarg != NULL ? strtoull(optarg, NULL, 0) : 0;
-        switch (option) {
-        case 'd':
-            settings.options.directory = optarg;
-            break;
-        case 'j':
-            settings.journal_directory = optarg;
-            break;
-        case 'm':
-            settings.options.flush_mode = CHOICE(optarg, mode_names);
-            break;
-        case 'b':
-            settings.options.flush_bytes = number;
-            break;
-        case 'i':
-            settings.options.flush_interval_ns = number;
-            break;
-        case 'l':
-            settings.options.size_limit = number;
-            break;
-        case 'u':
-            settings.options.flags |= JITDUMP_UNLINK_AT_CLOSE;
-            break;
-        case 't':
-            settings.threads = (unsigned)number;
-            break;
-        case 'o':
-            settings.operations = number;
-            break;
-        case 'O':
-            settings.child_operations = number;
-            break;
-        case 'c':
-            settings.workload.code_size_max = number;
-            break;
-        case 's':
-            settings.workload.seed = number;
-            break;
-        case 'f':
-            settings.flush_every = number;
-            break;
-        case 'M':
-            settings.meet_every = number;
-            break;
-        case 'C':
-            settings.children = (unsigned)number;
-            break;
-        case 'G':
-            settings.generations = (unsigned)number;
-            break;
-        case 'F':
-            settings.fork_every = number;
-            break;
-        case 'e':
-            settings.end = (enum end)CHOICE(optarg, end_names);
-            break;
-        case 'E':
-            settings.child_end = (enum end)CHOICE(optarg, end_names);
-            break;
-        case 'S':
-            settings.signal_interval_us = (unsigned)number;
-            break;
-        default:
+    for (int i = 1; i < argc; i += 2)
+        if (i + 1 == argc || !parse_argument(argv[i], argv[i + 1])) {
+            fprintf(stderr, "stress: not an option with its value: %s\n", argv[i]);
             exit(1);
         }
-    }
     if (settings.options.directory == NULL || settings.threads < 1 ||
         settings.threads > THREADS_MAX || settings.workload.code_size_max > WORKLOAD_CODE_SIZE_MAX) {
-        fprintf(stderr, "stress: --directory, or a number in its range, is missing\n");
+        fprintf(stderr, "stress: --directory is missing, or a number is out of its range\n");
         exit(1);
     }
 #ifdef FORKS_CONFUSE_SANITIZER

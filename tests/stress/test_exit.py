@@ -61,9 +61,9 @@ class Exit(unittest.TestCase):
         for mode in MODES:
             with self.subTest(mode=mode):
                 # The program checks that the file is there before, and not afterwards.
-                with Run(mode=mode, threads=4, operations=50, unlink_at_close=True) as run:
+                with Run(mode=mode, threads=4, operations=50, flags="unlink-at-close") as run:
                     self.assertEqual(run.dumps(), [])
-                self.all_there(mode=mode, unlink_at_close=True, end="exit")
+                self.all_there(mode=mode, flags="unlink-at-close", end="exit")
 
 
 class SizeLimit(unittest.TestCase):

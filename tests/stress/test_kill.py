@@ -26,8 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Tuple
 
 from harness import command, dump_path, journals, scaled, why_no_forks
-from jitdump_reader import FormatError
-from verify import Contents, Failure
+from verify import Contents, Failure, jitdump_reader
 
 FILE_HEADER_SIZE = 40
 # More than a process gets done before the kill, and no more than can be verified quickly.
@@ -127,7 +126,7 @@ def kill_one(scenario: Scenario, seed: int) -> Outcome:
             if process.returncode != -signal.SIGKILL:
                 raise Failure(f"the program ended by itself, with {process.returncode}")
             check_all(directory, scenario.options, outcome)
-        except (Failure, FormatError) as error:
+        except (Failure, jitdump_reader.FormatError) as error:
             outcome.failures.append(f"seed {seed}: {error}\n    {' '.join(line)}")
     return outcome
 

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """Many threads append in every flush mode: each byte is in the file, in an order that the
 reader accepts."""
+import os
+import subprocess
+import tempfile
 import unittest
 
-from harness import MODES, Run, scaled
+from harness import MODES, Run, command, dump_path, scaled
+from verify import jitdump_reader
 
 SMALLEST_BLOCK = 4096
 
@@ -45,6 +49,29 @@ class Threads(unittest.TestCase):
                 with self.subTest(mode=mode, threads=threads):
                     self.run_one(mode=mode, threads=threads, flush_bytes=16 << 20,
                                  flush_interval_ns=1, operations=scaled(3200 // threads), seed=5)
+
+    def test_read_while_it_grows(self) -> None:
+        """Who reads along, as samply does, reads the same bytes as who comes later (S1)."""
+        for mode in MODES:
+            with self.subTest(mode=mode), tempfile.TemporaryDirectory() as directory:
+                line = command(directory, mode=mode, threads=4, operations=scaled(6000), seed=6,
+                               code_size_max=3000, flush_bytes=SMALLEST_BLOCK)
+                readings = []
+                with subprocess.Popen(line, stdout=subprocess.PIPE) as process:
+                    process.stdout.readline()
+                    path = dump_path(directory, process.pid)
+                    with open(path, "rb") as file:
+                        while process.poll() is None:
+                            readings.append(file.read())
+                        readings.append(file.read())
+                self.assertEqual(process.returncode, 0)
+                readings = [reading for reading in readings if reading]
+                self.assertGreater(len(readings), 1)
+                whole = b"".join(readings)
+                with open(path, "rb") as file:
+                    self.assertTrue(file.read() == whole)
+                jitdump_reader.parse(whole, os.path.basename(path))
+                print(f"{mode}: read in {len(readings)} pieces", flush=True)
 
     def test_with_signals(self) -> None:
         """A handler that flushes interrupts appends and writes at all points."""
