@@ -701,8 +701,10 @@ JITDUMP_API int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_
 /*
  * Says that a function's code was moved: appends a JIT_CODE_MOVE. Call it after the
  * copy is made and before it is executed. `code_index` is what jitdump_load() gave;
- * `code_size` is the function's size, which a move can't change. Its name, lines and
- * unwinding data are those of the load.
+ * `code_size` is the function's size, which a move can't change; for a function with
+ * unwinding data, add what jitdump_unwind_size() says of it: perf maps just so many bytes
+ * at the new place, and needs that data among them. Name, lines and unwinding data are
+ * those of the load.
  *
  * Memory that is freed needs no call: the next function there takes it over.
  *

@@ -50,7 +50,8 @@ struct function {
     char *name;
     const uint8_t *code;
     size_t code_size;
-    /* With the room that profilers need behind the code. */
+    /* With the room that profilers need behind the code; and rounded up to pages. */
+    size_t described_size;
     size_t mapped_size;
     /* By which the dump knows it. */
     uint64_t code_index;

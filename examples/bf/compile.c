@@ -125,7 +125,8 @@ void compile(struct program *program, uint32_t function_number)
     uint64_t room;
     check_dump(jitdump_unwind_size(program->dump, &description, &room));
     function->code_size = code.size;
-    function->mapped_size = in_pages(code.size + (size_t)room);
+    function->described_size = code.size + (size_t)room;
+    function->mapped_size = in_pages(function->described_size);
     function->code = map_code(code.bytes, code.size, function->mapped_size);
 
     description.code_addr = (uintptr_t)function->code;
@@ -143,7 +144,7 @@ static void move(struct jitdump *dump, struct function *function)
     const uint8_t *old = function->code;
     function->code = map_code(old, function->code_size, function->mapped_size);
     check_dump(jitdump_move(dump, function->code_index, (uintptr_t)old, (uintptr_t)function->code,
-                            function->code_size));
+                            function->described_size));
     munmap((void *)(uintptr_t)old, function->mapped_size);
 }
 

@@ -65,6 +65,25 @@ static void log_code(FILE *log, const struct function *function, const struct co
     fputs("]}\n", log);
 }
 
+/* put_begin() and put_end() make the standard frame, and nothing else returns. */
+static const struct jitdump_unwind frame = {.struct_size = sizeof(frame),
+                                            .frame = JITDUMP_FRAME_POINTER};
+
+/* A function's code, and the room that its unwinding data needs behind it. */
+static uint32_t described_size(const struct runtime *runtime, uint32_t code_size)
+{
+    const struct jitdump_code code = {
+        .struct_size = sizeof(code), .code_size = code_size, .unwind = &frame};
+    uint64_t room;
+    check_dump(jitdump_unwind_size(runtime->dump, &code, &room));
+    return code_size + (uint32_t)room;
+}
+
+static uint32_t size_in_cache(const struct runtime *runtime, uint32_t code_size)
+{
+    return (described_size(runtime, code_size) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 static void describe(struct runtime *runtime, struct function *function,
                      const struct compiled *compiled)
 {
@@ -81,7 +100,8 @@ static void describe(struct runtime *runtime, struct function *function,
                                       .code_addr = (uintptr_t)function->code,
                                       .code_size = function->code_size,
                                       .tracks = tracks,
-                                      .track_count = 2};
+                                      .track_count = 2,
+                                      .unwind = &frame};
     check_dump(jitdump_load(runtime->dump, &code, &function->code_index));
     if (runtime->log != NULL)
         log_code(runtime->log, function, compiled);
@@ -119,13 +139,13 @@ void runtime_compile(struct runtime *runtime, uint32_t number, enum tier tier)
     static struct compiled compiled;
     struct function *function = &runtime->program->functions[number];
     compile(runtime->program, number, tier, &compiled);
-    if (used + compiled.code.size > CACHE_SIZE)
+    if (used + size_in_cache(runtime, compiled.code.size) > CACHE_SIZE)
         die("the code cache is full");
     protect(PROT_READ | PROT_WRITE);
     function->tier = tier;
     function->code = memcpy(cache + used, compiled.code.bytes, compiled.code.size);
     function->code_size = compiled.code.size;
-    used += (compiled.code.size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    used += size_in_cache(runtime, function->code_size);
     protect(PROT_READ | PROT_EXEC);
     __builtin___clear_cache((char *)function->code, (char *)function->code + function->code_size);
     /* The code is there and has not run. */
@@ -154,14 +174,15 @@ void runtime_compact(struct runtime *runtime)
             /* Nothing in the code depends on where it lies. */
             function->code = memmove(cache + to, old, function->code_size);
             check_dump(jitdump_move(runtime->dump, function->code_index, (uintptr_t)old,
-                                    (uintptr_t)function->code, function->code_size));
+                                    (uintptr_t)function->code,
+                                    described_size(runtime, function->code_size)));
             if (runtime->log != NULL)
                 fprintf(runtime->log,
                         "{\"moved\": \"%s%s\", \"addr\": %" PRIuPTR ", \"since\": %" PRIu64 "}\n",
                         tier_prefixes[function->tier], function->name, (uintptr_t)function->code,
                         now());
         }
-        to += (function->code_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        to += size_in_cache(runtime, function->code_size);
     }
     used = to;
     protect(PROT_READ | PROT_EXEC);

@@ -74,6 +74,8 @@ class _Sequence:
         self.functions: List[Function] = []
         self.addresses: Dict[int, int] = {}
         self.loads: Dict[int, Load] = {}
+        # By code_index, as perf maps the function: with its unwinding data (P15).
+        self.mapped_sizes: Dict[int, int] = {}
         self.group: List[GroupRecord] = []
         self.close: Optional[Close] = None
 
@@ -112,7 +114,12 @@ class _Sequence:
                                            f" offset {self.loads[load.code_index].offset} (P8)")
         for member in self.group:
             member.check_load(load)
-        self.functions.append(Function(load, self.group))
+        function = Function(load, self.group)
+        self.functions.append(function)
+        unwinding = function.described_by(UnwindingInfo)
+        self.mapped_sizes[load.code_index] = (
+            (load.code_size + 7) // 8 * 8 + unwinding.unwind_data_size if unwinding
+            else load.code_size)
         self.group = []
         self.loads[load.code_index] = load
         self.addresses[load.code_index] = load.code_addr
@@ -125,9 +132,11 @@ class _Sequence:
                 raise FormatError(move.offset, f"MOVE: no LOAD before it has code_index"
                                                f" {move.code_index}")
             return
-        if move.code_size != load.code_size:
+        mapped_size = self.mapped_sizes[move.code_index]
+        if move.code_size not in (load.code_size, mapped_size):
             raise FormatError(move.offset, f"MOVE: code_size {move.code_size} is not {load.code_size}"
-                                           f" of the LOAD at offset {load.offset}")
+                                           f" of the LOAD at offset {load.offset}, nor {mapped_size}"
+                                           " with its unwinding data (P21)")
         address = self.addresses[move.code_index]
         if move.old_code_addr != address:
             raise FormatError(move.offset, f"MOVE: old_code_addr 0x{move.old_code_addr:x} is not"

@@ -250,6 +250,16 @@ class BadFiles(unittest.TestCase):
                 within = next((v for k, v in in_payload.items() if k in message), 0)
                 self.refuse(message, load, move, offset=40 + len(load) + within)
 
+    def test_move_with_the_unwinding_data(self) -> None:
+        w = Writer()
+        size = 24 + len(w.eh_frame()) + len(w.eh_frame_hdr())
+        group = w.unwinding() + w.load()
+        jitdump_reader.parse(w.header() + group + w.move(size=size), NAME)
+        self.refuse(f"code_size {size - 1} is not 20", group, w.move(size=size - 1),
+                    offset=40 + len(group))
+        self.refuse(f"code_size {size} is not 20", w.load(), w.move(size=size),
+                    offset=40 + len(w.load()))
+
     def test_second_move_starts_where_the_first_ended(self) -> None:
         w = Writer()
         jitdump_reader.parse(w.header() + w.load() + w.move() + w.move(old=0x2000, new=0x1000), NAME)

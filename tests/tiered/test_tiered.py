@@ -27,8 +27,8 @@ class Tiered(PerfTest):
         if track:
             self.recording.environment["JITDUMP_TRACK"] = track
         log = self.recording.directory / "log"
-        self.recording.perf(*perf.RECORD, *perf.MONOTONIC, "-o", self.recording.data, "--",
-                          perf.WORKLOAD, "--jitdump", "perf", "--log", log, *options, PROGRAM)
+        self.recording.perf(*perf.RECORD, *perf.MONOTONIC, *self.recording.call_graph,
+                          "-o", self.recording.data, "--", perf.WORKLOAD, "--jitdump", "perf", "--log", log, *options, PROGRAM)
         return Log(log)
 
     def check(self, log: Log, frame_at: int, bytecode: bool = False) -> collections.Counter[str]:
@@ -84,6 +84,19 @@ class Tiered(PerfTest):
         for line in ("sum i < n of", "clamp(distance(n, n + 1)) +", "square(x - 3) +",
                      "if x < 100000000 then"):
             self.assertIn(line, text)
+
+    def test_P21_call_chains_after_moves(self) -> None:
+        """The cache has been compacted for most of the time: each function was moved."""
+        self.recording.call_graph = ["--call-graph", "dwarf,2048"]
+        log = self.record()
+        self.recording.inject()
+        in_code = [sample for sample in self.recording.samples()
+                   if log.at(sample.ip, sample.time) is not None]
+        complete = sum(sample.chain[-1:] == ["_start"] for sample in in_code)
+        print(f"chains: {self.id()} {complete} of {len(in_code)} complete")
+        self.assertGreaterEqual(len(in_code), SAMPLES_MIN)
+        self.assertGreaterEqual(complete, 0.99 * len(in_code))
+        self.assertGreater(len(log.placements), len({code.name for _, _, code in log.placements}))
 
     def test_perf_map_alone(self) -> None:
         """Without inject. The map knows no time: addresses must not be used twice."""
