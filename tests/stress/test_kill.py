@@ -29,7 +29,7 @@ from harness import command, dump_path, journals, scaled, why_no_forks
 from verify import Contents, Failure, jitdump_reader
 
 FILE_HEADER_SIZE = 40
-# More than a process gets done before the kill, and no more than can be verified quickly.
+# More than is done before the kill, by all threads, and no more than can be verified quickly.
 OPERATIONS = 24000
 
 
@@ -113,7 +113,8 @@ def kill_one(scenario: Scenario, seed: int) -> Outcome:
     outcome = Outcome(kills=1)
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="jitdump-kill-") as directory:
-        line = command(directory, operations=OPERATIONS // scenario.options["threads"],
+        threads = scenario.options["threads"] * (1 + scenario.options.get("children", 0))
+        line = command(directory, operations=OPERATIONS // threads,
                        code_size_max=chance.choice(scenario.code_sizes), seed=seed, end="pause",
                        **scenario.options)
         with subprocess.Popen(line, stdout=subprocess.PIPE, start_new_session=True) as process:

@@ -97,6 +97,7 @@ class Contents:
             self.fail(f"record at offset {move.offset}: no load of tid {move.tid} before the move")
         operation = self._next_operation(move, thread, workload.MOVE)
         self._expect(move, "code_index", move.code_index, self._loads[thread].code_index)
+        self._expect(move, "code_size", move.code_size, operation.size)
         self._expect(move, "new_code_addr", move.new_code_addr,
                      operation.code_addr + workload.MOVE_DISTANCE)
 

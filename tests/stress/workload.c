@@ -1,6 +1,7 @@
 #include "workload.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ struct operation {
     enum kind kind;
     /* Bits for whoever needs some. */
     uint64_t hash;
-    /* Of code, or of the payload behind its first 12 bytes. */
+    /* Of code, or of the payload behind its first 12 bytes; of a move, as the record says it. */
     uint64_t size;
     const unsigned char *bytes;
     uint64_t code_addr;
@@ -70,6 +71,29 @@ static uint64_t size_of(uint64_t hash, uint64_t size_max)
     }
 }
 
+static bool has_unwinding(const struct operation *operation)
+{
+    return operation->size > 0 && (operation->hash >> 6 & 3) == 0;
+}
+
+static uint64_t align8(uint64_t size)
+{
+    return (size + 7) / 8 * 8;
+}
+
+static uint64_t eh_frame_size_of(const struct operation *operation)
+{
+    return CIE_SIZE + FDE_SIZE + 4 * (operation->hash >> 30 & 15);
+}
+
+/* What a move names as the size: with the unwinding data, which moves along (P21). */
+static uint64_t mapped_size(const struct operation *operation)
+{
+    return has_unwinding(operation)
+               ? align8(operation->size) + eh_frame_size_of(operation) + EH_FRAME_HDR_SIZE
+               : operation->size;
+}
+
 static struct operation operation_of(const struct workload *workload, uint32_t thread,
                                      uint64_t sequence)
 {
@@ -87,7 +111,7 @@ static struct operation operation_of(const struct workload *workload, uint32_t t
         if (sequence > 0)
             before = operation_of(workload, thread, sequence - 1);
         if (before.kind == LOAD && before.size > 0 && (before.hash & 1) == 0) {
-            operation.size = before.size;
+            operation.size = mapped_size(&before);
             operation.code_addr = before.code_addr;
         } else {
             operation.kind = LOAD;
@@ -130,14 +154,13 @@ static uint64_t make_unwinding(const struct operation *operation,
         1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, /* version, augmentation, alignments, RA, pcrel */
         0x0c, 7, 8, 0x90, 1, 0, 0,            /* CFA = rsp + 8, RA at CFA - 8 */
     };
-    const uint64_t nops = 4 * (operation->hash >> 30 & 15);
-    const uint64_t eh_frame_size = CIE_SIZE + FDE_SIZE + nops;
-    const uint64_t eh_frame_addr = (operation->size + 7) / 8 * 8;
+    const uint64_t eh_frame_size = eh_frame_size_of(operation);
+    const uint64_t eh_frame_addr = align8(operation->size);
 
     memset(eh_frame, 0, eh_frame_size);
     put32(eh_frame, CIE_SIZE - 4);
     memcpy(eh_frame + 8, cie, sizeof(cie));
-    put32(eh_frame + CIE_SIZE, FDE_SIZE + nops - 4);
+    put32(eh_frame + CIE_SIZE, eh_frame_size - CIE_SIZE - 4);
     put32(eh_frame + CIE_SIZE + 4, CIE_SIZE + 4);
     put32(eh_frame + CIE_SIZE + 8, 0 - (eh_frame_addr + CIE_SIZE + 8));
     put32(eh_frame + CIE_SIZE + 12, operation->size);
@@ -174,7 +197,7 @@ static int load(struct workload_thread *thread, struct jitdump *dump, uint64_t s
         /* The names of the two files have one length; one more entry closes the table. */
         file_bytes += 32 + (code.line_count + 1) * (16 + strlen(lines[0].file) + 1);
     }
-    if (operation->size > 0 && (operation->hash >> 6 & 3) == 0) {
+    if (has_unwinding(operation)) {
         code.eh_frame = eh_frame;
         code.eh_frame_size = make_unwinding(operation, eh_frame, eh_frame_hdr);
         code.eh_frame_hdr = eh_frame_hdr;

@@ -59,7 +59,7 @@ class Operation:
             if sequence > 0:
                 before = Operation(seed, size_max, thread, sequence - 1)
             if before and before.kind == LOAD and before.size > 0 and before.hash & 1 == 0:
-                self.size = before.size
+                self.size = before.mapped_size()
                 self.code_addr = before.code_addr
             else:
                 self.kind = LOAD
@@ -79,6 +79,11 @@ class Operation:
     @property
     def raw_payload(self) -> bytes:
         return struct.pack("=IQ", self.thread, self.sequence) + self.bytes
+
+    def mapped_size(self) -> int:
+        """What a move names as the size: with the unwinding data, which moves along (P21)."""
+        unwinding = self.unwinding()
+        return (self.size + 7) // 8 * 8 + sum(map(len, unwinding)) if unwinding else self.size
 
     def lines(self) -> List[Tuple[int, int, int, str]]:
         """The line table without its closing entry."""
