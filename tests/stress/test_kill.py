@@ -30,7 +30,7 @@ from verify import Contents, Failure, jitdump_reader
 
 FILE_HEADER_SIZE = 40
 # More than is done before the kill, by all threads, and no more than can be verified quickly.
-OPERATIONS = 24000
+OPERATIONS = 40000
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Scenario:
 
 
 CHILDREN = {"children": 4, "fork_every": 50, "child_end": "pause"}
-TIME_TO_FORK = {"code_sizes": (300, 4000), "latest_s": 0.03}
+TIME_TO_FORK = {"code_sizes": (300, 4000), "latest_s": 0.015}
 SCENARIOS = [
     Scenario("write-through, 1 thread", 100, {"mode": "write-through", "threads": 1}),
     Scenario("write-through, 1 thread, small blocks", 30,
