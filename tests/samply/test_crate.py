@@ -23,7 +23,7 @@ import decoder  # noqa: E402
 from tiered_log import Code, Log  # noqa: E402
 
 PROGRAM = HERE.parent.parent / "examples" / "tiered" / "program.tl"
-TIER, SOURCE = 827346260, 827346261
+UNWINDING_INFO, TIER, SOURCE = 4, 827346260, 827346261
 TIERED, READ_DUMP = "", ""
 
 
@@ -112,7 +112,7 @@ class Crate(unittest.TestCase):
     def test_perf(self) -> None:
         for group in self.check("perf"):
             self.assertEqual([record["id"] for record in group],
-                             [decoder.DEBUG_INFO, decoder.LOAD])
+                             [decoder.DEBUG_INFO, UNWINDING_INFO, decoder.LOAD])
 
     def test_2023(self) -> None:
         groups = self.check("samply-2023")
