@@ -656,7 +656,8 @@ struct jitdump_code {
  * TRACK_*, OFFSETS_*, POSITION_*, FUNCTION_NAME, TIER, UNWIND_*: nothing appended, the dump
  * usable as before.
  * SIZE_LIMIT, DISK_FULL, FILE_TOO_LARGE, IO, and in the child of a fork those of
- * jitdump_open(): sticky. In write-through mode the write's own error is returned.
+ * jitdump_open(): sticky. In write-through mode the write's own error is returned; with
+ * several threads it may also be that of another thread's write, and this record be written.
  */
 JITDUMP_API int jitdump_load(struct jitdump *dump, const struct jitdump_code *code,
                              uint64_t *code_index);
