@@ -3,13 +3,13 @@
 
 #include "jitdump.h"
 #include "new_file.h"
+#include "write_all.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,11 +63,6 @@ int jd_dump_file_create(struct dump_file *file, const char *directory,
         return failed(file, JITDUMP_ERROR_IO);
     }
 
-    struct rlimit limit;
-    file->resource_limit = UINT64_MAX;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        file->resource_limit = limit.rlim_cur;
-
     const struct iovec bytes = {(void *)(uintptr_t)header, sizeof(*header)};
     int error = jd_new_file_open(file->path, &file->fd);
     if (error != 0)
@@ -108,64 +103,32 @@ static size_t whole_groups(const struct iovec *bytes, size_t written)
     return whole;
 }
 
-static size_t total_size(const struct iovec *bytes, int count)
+/* Takes the last `surplus` bytes off. If that fails, a reader meets a record cut short by the end
+ * of the file, and stops there. The file's own size counts: if someone has cut it, a size of
+ * ours would make it longer, with zeros. */
+static void cut_back(int fd, size_t surplus)
 {
-    return bytes[0].iov_len + (count == 2 ? bytes[1].iov_len : 0);
-}
-
-/* Writes all of it, or as much as can be. Returns how much; sets errno if not all. */
-static size_t write_all(int fd, const struct iovec *bytes, int count)
-{
-    struct iovec rest[2] = {bytes[0], bytes[count - 1]};
-    const size_t size = total_size(bytes, count);
-    size_t written = 0;
-    while (written < size) {
-        const ssize_t result = writev(fd, rest, count);
-        if (result < 0 && errno == EINTR)
-            continue;
-        if (result <= 0) {
-            if (result == 0)
-                errno = ENOSPC; /* a regular file that takes nothing */
-            break;
-        }
-        written += (size_t)result;
-        size_t done = (size_t)result;
-        for (int i = 0; i < count; i++) {
-            const size_t step = done < rest[i].iov_len ? done : rest[i].iov_len;
-            rest[i].iov_base = (char *)rest[i].iov_base + step;
-            rest[i].iov_len -= step;
-            done -= step;
-        }
-    }
-    return written;
+    struct stat status;
+    if (surplus == 0 || fstat(fd, &status) != 0 || (uint64_t)status.st_size < surplus)
+        return;
+    while (ftruncate(fd, status.st_size - (off_t)surplus) != 0 && errno == EINTR)
+        continue;
 }
 
 int jd_dump_file_append(struct dump_file *file, const struct iovec *bytes, int count)
 {
     if (file->error != 0)
         return file->error;
-    const size_t size = total_size(bytes, count);
-    size_t written = 0;
-    if (size > file->resource_limit - file->size) {
-        /* Not even tried: at the limit the kernel would send SIGXFSZ, which kills. */
-        errno = EFBIG;
-    } else {
-        written = write_all(file->fd, bytes, count);
-    }
-    if (written == size) {
-        file->size += size;
-    } else {
+    const size_t size = bytes[0].iov_len + (count == 2 ? bytes[1].iov_len : 0);
+    const size_t written = jd_write_all(file->fd, bytes, count);
+    if (written != size) {
         const int error = jd_new_file_error(errno);
         /* The errors of an open don't happen to a write. */
         file->error = error == JITDUMP_ERROR_DISK_FULL || error == JITDUMP_ERROR_FILE_TOO_LARGE
                           ? error
                           : JITDUMP_ERROR_IO;
         file->error_number = errno;
-        file->size += whole_groups(bytes, written);
-        /* If this fails too, a reader meets a record cut short by the end of the file, and
-         * stops there. */
-        while (ftruncate(file->fd, (off_t)file->size) != 0 && errno == EINTR)
-            continue;
+        cut_back(file->fd, written - whole_groups(bytes, written));
     }
     return file->error;
 }

@@ -15,10 +15,6 @@
 
 struct dump_file {
     int fd; /* -1: no file */
-    /* Up to here the file holds whole groups of records. */
-    uint64_t size;
-    /* Where a write would raise SIGXFSZ. */
-    uint64_t resource_limit;
     /* What the first failed write met, and its errno; appends do nothing from then on. */
     int error;
     int error_number;

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "dump.h"
 #include "new_file.h"
+#include "write_all.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -59,20 +60,6 @@ static void make_safe(char name[64], const char *path)
             *c = '_';
 }
 
-static bool write_whole(int fd, const unsigned char *bytes, uint64_t size)
-{
-    while (size != 0) {
-        const ssize_t written = write(fd, bytes, (size_t)size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        size -= (uint64_t)written;
-    }
-    return true;
-}
-
 /* The number in the name keeps two sources apart whose paths end alike. */
 static int write_file(struct jitdump *dump, struct source *source, const void *text)
 {
@@ -83,7 +70,8 @@ static int write_file(struct jitdump *dump, struct source *source, const void *t
     int fd;
     if (jd_new_file_open(path, &fd) != 0)
         return JITDUMP_ERROR_SOURCE_FILE;
-    const bool written = write_whole(fd, text, source->size);
+    const struct iovec bytes = {(void *)(uintptr_t)text, (size_t)source->size};
+    const bool written = jd_write_all(fd, &bytes, 1) == bytes.iov_len;
     source->file = written ? strdup(path) : NULL;
     if (source->file == NULL)
         jd_new_file_unlink(path, fd);

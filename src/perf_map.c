@@ -3,12 +3,14 @@
 
 #include "jitdump.h"
 #include "new_file.h"
+#include "write_all.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The longest line; what is left of a longer name is cut. */
@@ -20,10 +22,9 @@
 
 #define NAMES_SIZE (PERF_MAP_LISTS * sizeof(_Atomic(struct perf_map_name *)))
 
-static int create(uint32_t pid, int *fd)
+static int create(uint32_t pid, char path[PATH_SIZE], int *fd)
 {
-    char path[PATH_SIZE];
-    snprintf(path, sizeof(path), PATH_FORMAT, pid);
+    snprintf(path, PATH_SIZE, PATH_FORMAT, pid);
     return jd_new_file_open(path, fd) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
 }
 
@@ -33,7 +34,8 @@ int jd_perf_map_open(struct perf_map *map, uint32_t pid)
                        0);
     if (names == MAP_FAILED)
         return JITDUMP_ERROR_NO_MEMORY;
-    const int error = create(pid, &map->fd);
+    char path[PATH_SIZE];
+    const int error = create(pid, path, &map->fd);
     if (error != 0) {
         munmap(names, NAMES_SIZE);
         return error;
@@ -41,6 +43,22 @@ int jd_perf_map_open(struct perf_map *map, uint32_t pid)
     map->names = names;
     map->pid = pid;
     return 0;
+}
+
+/* What is behind the last whole line names nothing. Of lines that come meanwhile from other
+ * threads some may go with it. */
+static void cut_back(int fd)
+{
+    char tail[LINE_SIZE];
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return;
+    const off_t at = status.st_size > LINE_SIZE ? status.st_size - LINE_SIZE : 0;
+    const ssize_t count = pread(fd, tail, sizeof(tail), at);
+    const char *const newline = count > 0 ? memrchr(tail, '\n', (size_t)count) : NULL;
+    const off_t whole = newline != NULL ? at + (newline - tail) + 1 : at;
+    while (count > 0 && ftruncate(fd, whole) != 0 && errno == EINTR)
+        continue;
 }
 
 static void write_line(struct perf_map *map, uint64_t code_addr, uint64_t code_size,
@@ -58,14 +76,15 @@ static void write_line(struct perf_map *map, uint64_t code_addr, uint64_t code_s
             line[i] = '?';
     line[size++] = '\n';
 
-    ssize_t written;
-    do
-        written = write(map->fd, line, size);
-    while (written < 0 && errno == EINTR);
-    if (written == (ssize_t)size)
+    const struct iovec bytes = {line, size};
+    const size_t written = jd_write_all(map->fd, &bytes, 1);
+    if (written == size) {
         atomic_fetch_add_explicit(&map->size, size, memory_order_relaxed);
-    else
-        atomic_store_explicit(&map->error, JITDUMP_ERROR_PERF_MAP, memory_order_relaxed);
+        return;
+    }
+    atomic_store_explicit(&map->error, JITDUMP_ERROR_PERF_MAP, memory_order_relaxed);
+    if (written != 0)
+        cut_back(map->fd);
 }
 
 static _Atomic(struct perf_map_name *) *find_list(const struct perf_map *map, uint64_t code_index)
@@ -120,32 +139,38 @@ void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_co
 static int copy(int to, int from, uint64_t size)
 {
     char bytes[4096];
-    uint64_t whole = 0;
     for (uint64_t at = 0; at < size;) {
         const uint64_t left = size - at;
         const ssize_t count =
             pread(from, bytes, left < sizeof(bytes) ? (size_t)left : sizeof(bytes), (off_t)at);
-        if (count <= 0 || write(to, bytes, (size_t)count) != count)
+        if (count < 0 && errno == EINTR)
+            continue;
+        const struct iovec piece = {bytes, count > 0 ? (size_t)count : 0};
+        if (count <= 0 || jd_write_all(to, &piece, 1) != piece.iov_len)
             return JITDUMP_ERROR_PERF_MAP;
-        const char *newline = memrchr(bytes, '\n', (size_t)count);
-        if (newline != NULL)
-            whole = at + (uint64_t)(newline - bytes) + 1;
         at += (uint64_t)count;
     }
-    return ftruncate(to, (off_t)whole) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
+    cut_back(to);
+    return 0;
 }
 
 int jd_perf_map_start_in_child(struct perf_map *map, uint32_t pid)
 {
+    char path[PATH_SIZE];
     int fd;
-    int error = create(pid, &fd);
+    int error = create(pid, path, &fd);
     if (error != 0)
         return error;
     error = copy(fd, map->fd, atomic_load_explicit(&map->size, memory_order_relaxed));
+    if (error != 0) {
+        jd_new_file_unlink(path, fd);
+        close(fd);
+        return error;
+    }
     close(map->fd);
     map->fd = fd;
     map->pid = pid;
-    return error;
+    return 0;
 }
 
 void jd_perf_map_close(struct perf_map *map, bool unlink_it)

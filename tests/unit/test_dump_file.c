@@ -7,6 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -344,7 +347,6 @@ static void short_and_interrupted_writes_are_continued(void **state)
     assert_memory_equal(contents.bytes + 40, three_records()[0].iov_base, 140);
     assert_memory_equal(contents.bytes + 180, three_records()[1].iov_base, 40);
     free(contents.bytes);
-    assert_int_equal(file.size, 220);
     jd_dump_file_close(&file, true);
 }
 
@@ -420,23 +422,79 @@ static void a_write_that_takes_nothing_is_an_error(void **state)
     jd_dump_file_close(&file, true);
 }
 
+static int set_limit(rlim_t size)
+{
+    const struct rlimit limit = {size, RLIM_INFINITY};
+    return setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number)
+{
+    (void)number;
+    signals++;
+}
+
+static bool is_pending(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ);
+}
+
+/* The default of SIGXFSZ is death. */
 static void the_resource_limit_is_kept_without_a_signal(void **state)
 {
-    const pid_t child = fork(); /* the limit can't be raised again by everyone */
-    if (child == 0) {
-        const struct rlimit limit = {40 + 180 + 179, 40 + 180 + 179};
-        if (setrlimit(RLIMIT_FSIZE, &limit) != 0 || create(*state) != 0 ||
-            jd_dump_file_append(&file, three_records(), 2) != 0)
-            _exit(100);
-        _exit(-jd_dump_file_append(&file, three_records(), 2));
+    enum { NO_HANDLER = 0, HANDLER = 1, BLOCKED = 2, PENDING = 4, ALL = 8 };
+    for (int how = 0; how < ALL; how++) {
+        assert_int_equal(create(*state), 0);
+        assert_int_equal(jd_dump_file_append(&file, three_records(), 2), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            sigset_t set, mask, mask_after;
+            sigemptyset(&set);
+            sigaddset(&set, SIGXFSZ);
+            if ((how & HANDLER) != 0)
+                signal(SIGXFSZ, count_signal);
+            pthread_sigmask((how & BLOCKED) != 0 ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+            const bool pending = (how & PENDING) != 0 && (how & BLOCKED) != 0;
+            if (pending)
+                raise(SIGXFSZ);
+            pthread_sigmask(SIG_SETMASK, NULL, &mask);
+            if (set_limit(220 + 179) != 0 ||
+                jd_dump_file_append(&file, three_records(), 2) != JITDUMP_ERROR_FILE_TOO_LARGE ||
+                is_pending() != pending || signals != 0)
+                _exit(1);
+            pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
+            for (int number = 1; number < NSIG; number++)
+                if (sigismember(&mask, number) != sigismember(&mask_after, number))
+                    _exit(2);
+            _exit(0);
+        }
+        int result;
+        assert_int_equal(waitpid(child, &result, 0), child);
+        assert_int_equal(result, 0);
+        struct stat status;
+        assert_int_equal(stat(file.path, &status), 0);
+        assert_int_equal(status.st_size, 220 + 120);
+        jd_dump_file_close(&file, true);
     }
-    int result;
-    assert_int_equal(waitpid(child, &result, 0), child);
-    assert_true(WIFEXITED(result));
-    assert_int_equal(-WEXITSTATUS(result), JITDUMP_ERROR_FILE_TOO_LARGE);
+}
+
+/* Cutting back must not make it longer: zeros end a consumer's reading. */
+static void a_file_cut_by_someone_else_is_not_lengthened(void **state)
+{
+    assert_int_equal(create(*state), 0);
+    assert_int_equal(jd_dump_file_append(&file, three_records(), 2), 0);
+    assert_int_equal(truncate(file.path, 60), 0);
+    write_faults.count = 2;
+    write_faults.results[0] = 110;
+    write_faults.results[1] = -ENOSPC;
+    assert_int_equal(jd_dump_file_append(&file, three_records(), 2), JITDUMP_ERROR_DISK_FULL);
     struct stat status;
-    assert_int_equal(stat(dump_path(*state, child), &status), 0);
-    assert_int_equal(status.st_size, 220);
+    assert_int_equal(stat(file.path, &status), 0);
+    assert_int_equal(status.st_size, 60 + 100);
+    jd_dump_file_close(&file, true);
 }
 
 static void unlinking_spares_what_others_have_put_there(void **state)
@@ -481,6 +539,7 @@ int main(void)
         TEST(a_function_is_kept_whole_or_not_at_all),
         TEST(a_write_that_takes_nothing_is_an_error),
         TEST(the_resource_limit_is_kept_without_a_signal),
+        TEST(a_file_cut_by_someone_else_is_not_lengthened),
         TEST(unlinking_spares_what_others_have_put_there),
         TEST(an_abandoned_file_keeps_its_marker),
     };

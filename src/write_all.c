@@ -1,0 +1,81 @@
+/*
+ * A write at RLIMIT_FSIZE sends the writing thread a SIGXFSZ, which kills the process unless
+ * the program has provided for it. Asking for the limit beforehand costs as much as blocking the
+ * signal, and leaves a moment in which the limit can change: so the signal is blocked, and taken
+ * back if it was sent.
+ */
+#define _GNU_SOURCE
+#include "write_all.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <time.h>
+
+struct signal_block {
+    sigset_t mask_before;
+    bool blocked; /* false: the process may not change its mask */
+    bool pending_before;
+};
+
+static sigset_t file_size_signal(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
+    return set;
+}
+
+static struct signal_block block_signal(void)
+{
+    struct signal_block block = {.pending_before = false};
+    const sigset_t signal = file_size_signal();
+    block.blocked = pthread_sigmask(SIG_BLOCK, &signal, &block.mask_before) == 0;
+    sigset_t pending;
+    /* Only where the program has blocked it can one be pending, which is then the program's. */
+    if (block.blocked && sigismember(&block.mask_before, SIGXFSZ) && sigpending(&pending) == 0)
+        block.pending_before = sigismember(&pending, SIGXFSZ);
+    return block;
+}
+
+static void unblock_signal(const struct signal_block *block, bool sent)
+{
+    if (!block->blocked)
+        return;
+    const sigset_t signal = file_size_signal();
+    const struct timespec now = {0};
+    if (sent && !block->pending_before)
+        while (sigtimedwait(&signal, NULL, &now) < 0 && errno == EINTR)
+            continue;
+    pthread_sigmask(SIG_SETMASK, &block->mask_before, NULL);
+}
+
+size_t jd_write_all(int fd, const struct iovec *bytes, int count)
+{
+    struct iovec rest[2] = {bytes[0], bytes[count - 1]};
+    const size_t size = bytes[0].iov_len + (count == 2 ? bytes[1].iov_len : 0);
+    size_t written = 0;
+    const struct signal_block block = block_signal();
+    int error_number = 0;
+    while (written < size) {
+        const ssize_t result = writev(fd, rest, count);
+        if (result < 0 && errno == EINTR)
+            continue;
+        if (result <= 0) {
+            error_number = result < 0 ? errno : ENOSPC; /* a regular file that takes nothing */
+            break;
+        }
+        written += (size_t)result;
+        size_t done = (size_t)result;
+        for (int i = 0; i < count; i++) {
+            const size_t step = done < rest[i].iov_len ? done : rest[i].iov_len;
+            rest[i].iov_base = (char *)rest[i].iov_base + step;
+            rest[i].iov_len -= step;
+            done -= step;
+        }
+    }
+    unblock_signal(&block, error_number == EFBIG);
+    errno = error_number;
+    return written;
+}
