@@ -31,9 +31,9 @@ int jd_dump_file_directory(const char *directory, char absolute[PATH_MAX])
         return error;
     }
     struct stat status;
-    if (stat(absolute, &status) != 0 || !S_ISDIR(status.st_mode))
-        return JITDUMP_ERROR_DIRECTORY_MISSING;
-    return 0;
+    if (stat(absolute, &status) != 0)
+        return jd_new_file_error(errno);
+    return S_ISDIR(status.st_mode) ? 0 : JITDUMP_ERROR_DIRECTORY_MISSING;
 }
 
 /* An executable mapping of the file is the event by which perf and samply find it, and
@@ -115,6 +115,15 @@ static void cut_back(int fd, size_t surplus)
         continue;
 }
 
+/* The errors of an open don't happen to a write. */
+static int write_error(int error_number)
+{
+    const int error = jd_new_file_error(error_number);
+    return error == JITDUMP_ERROR_DISK_FULL || error == JITDUMP_ERROR_FILE_TOO_LARGE
+               ? error
+               : JITDUMP_ERROR_IO;
+}
+
 int jd_dump_file_append(struct dump_file *file, const struct iovec *bytes, int count)
 {
     if (file->error != 0)
@@ -122,28 +131,27 @@ int jd_dump_file_append(struct dump_file *file, const struct iovec *bytes, int c
     const size_t size = bytes[0].iov_len + (count == 2 ? bytes[1].iov_len : 0);
     const size_t written = jd_write_all(file->fd, bytes, count);
     if (written != size) {
-        const int error = jd_new_file_error(errno);
-        /* The errors of an open don't happen to a write. */
-        file->error = error == JITDUMP_ERROR_DISK_FULL || error == JITDUMP_ERROR_FILE_TOO_LARGE
-                          ? error
-                          : JITDUMP_ERROR_IO;
         file->error_number = errno;
+        file->error = write_error(errno);
         cut_back(file->fd, written - whole_groups(bytes, written));
     }
     return file->error;
 }
 
-void jd_dump_file_close(struct dump_file *file, bool unlink_it)
+int jd_dump_file_close(struct dump_file *file, bool unlink_it)
 {
+    int error = 0;
     if (file->marker != NULL)
         munmap(file->marker, file->marker_size);
     file->marker = NULL;
     if (file->fd >= 0) {
         if (unlink_it)
             jd_new_file_unlink(file->path, file->fd);
-        close(file->fd);
+        if (!jd_new_file_close(file->fd) && !unlink_it)
+            error = write_error(errno);
     }
     file->fd = -1;
+    return error;
 }
 
 void jd_dump_file_abandon(struct dump_file *file)

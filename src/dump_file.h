@@ -37,8 +37,9 @@ int jd_dump_file_create(struct dump_file *file, const char *directory,
  * the last whole one and takes no more: the error is returned now and from then on. */
 int jd_dump_file_append(struct dump_file *file, const struct iovec *bytes, int count);
 
-/* Unmaps the marker page and closes; with `unlink_it`, removes the file too. */
-void jd_dump_file_close(struct dump_file *file, bool unlink_it);
+/* Unmaps the marker page and closes; with `unlink_it`, removes the file too. Returns the error of
+ * a write that is known only now. */
+int jd_dump_file_close(struct dump_file *file, bool unlink_it);
 
 /* In the child of a fork: the descriptor is closed, but the marker page stays mapped. */
 void jd_dump_file_abandon(struct dump_file *file);

@@ -146,8 +146,10 @@ static int start(struct jitdump *dump)
     atomic_store_explicit(&dump->last_flush, header.timestamp, memory_order_relaxed);
     if (dump->flush_mode == JITDUMP_FLUSH_BACKGROUND) {
         error = jd_background_start(&dump->background, &dump->buffer, dump->flush_interval_ns);
-        if (error != 0)
+        if (error != 0) {
             jd_dump_file_close(&dump->file, true);
+            dump->file.error = error; /* it takes no more */
+        }
     }
     return error;
 }
@@ -200,6 +202,8 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
         dump->file.error_number = errno;
         /* Locked, so that no fork comes between the file and the knowledge of it. */
         jd_process_lock();
+        if (error == 0 && !jd_process_watch_forks())
+            error = JITDUMP_ERROR_NO_MEMORY;
         if (error == 0)
             error = start(dump);
         if (error == 0 && (dump->flags & JITDUMP_PERF_MAP) != 0) {
@@ -309,12 +313,12 @@ int jitdump_close(struct jitdump *dump)
     }
     jd_process_lock();
     jd_process_remove(&dump->member);
-    jd_dump_file_close(&dump->file, unlink_it);
+    const int file_error = jd_dump_file_close(&dump->file, unlink_it);
     jd_process_unlock();
+    const int map_error = jd_perf_map_close(&dump->perf_map, unlink_it ? dump->pid : 0);
     int status = load_status(dump);
     if (status == 0)
-        status = atomic_load_explicit(&dump->perf_map.error, memory_order_relaxed);
-    jd_perf_map_close(&dump->perf_map, unlink_it);
+        status = file_error != 0 ? file_error : map_error;
     jd_sources_free(&dump->sources, unlink_it ? dump->pid : 0);
     tiers_free(&dump->tiers);
     munmap(dump, dump->mapping_size);

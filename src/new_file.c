@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,9 +45,13 @@ static int check_stale(const char *path)
         return JITDUMP_ERROR_FILE_FOREIGN;
     /* O_NONBLOCK, should a FIFO have come in its place meanwhile. */
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return errno == EMFILE || errno == ENFILE ? JITDUMP_ERROR_TOO_MANY_FILES
-                                                  : JITDUMP_ERROR_FILE_FOREIGN;
+    if (fd < 0) {
+        if (errno == ENOENT)
+            return 0;
+        /* What has come in its place meanwhile is not ours, or not to be read. */
+        const bool foreign = errno == ELOOP || errno == ENXIO || errno == EACCES || errno == EPERM;
+        return foreign ? JITDUMP_ERROR_FILE_FOREIGN : jd_new_file_error(errno);
+    }
     const bool in_use = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     close(fd);
     return in_use ? JITDUMP_ERROR_FILE_IN_USE : 0;
@@ -77,6 +80,12 @@ int jd_new_file_open(const char *path, int *fd)
     fchmod(*fd, 0600);
     flock(*fd, LOCK_EX | LOCK_NB);
     return 0;
+}
+
+bool jd_new_file_close(int fd)
+{
+    /* After EINTR it is closed too. */
+    return close(fd) == 0 || errno == EINTR;
 }
 
 void jd_new_file_unlink(const char *path, int fd)

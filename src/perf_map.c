@@ -173,16 +173,19 @@ int jd_perf_map_start_in_child(struct perf_map *map, uint32_t pid)
     return 0;
 }
 
-void jd_perf_map_close(struct perf_map *map, bool unlink_it)
+int jd_perf_map_close(struct perf_map *map, uint32_t unlink_pid)
 {
     if (map->names == NULL)
-        return;
+        return 0;
+    int error = atomic_load_explicit(&map->error, memory_order_relaxed);
+    const bool unlink_it = map->pid == unlink_pid;
     if (unlink_it) {
         char path[PATH_SIZE];
         snprintf(path, sizeof(path), PATH_FORMAT, map->pid);
         jd_new_file_unlink(path, map->fd);
     }
-    close(map->fd);
+    if (!jd_new_file_close(map->fd) && error == 0 && !unlink_it)
+        error = JITDUMP_ERROR_PERF_MAP;
     for (uint32_t i = 0; i < PERF_MAP_LISTS; i++)
         for (struct perf_map_name *name = map->names[i], *next; name != NULL; name = next) {
             next = name->next;
@@ -190,4 +193,5 @@ void jd_perf_map_close(struct perf_map *map, bool unlink_it)
         }
     munmap((void *)map->names, NAMES_SIZE);
     map->names = NULL;
+    return error;
 }

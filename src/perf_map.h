@@ -10,7 +10,6 @@
 #define JITDUMP_PERF_MAP_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Half a mebibyte of untouched memory; lists of a million functions are 16 long. */
@@ -44,7 +43,8 @@ void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_co
 /* In the child of a fork: its own map, a copy of what the parent's was at the fork. */
 int jd_perf_map_start_in_child(struct perf_map *map, uint32_t pid);
 
-/* Of the child of a fork that has no map of its own, `unlink_it` must be false. */
-void jd_perf_map_close(struct perf_map *map, bool unlink_it);
+/* Removes the map if it is that of process `unlink_pid` (0: none): a child whose own could not be
+ * made still has its parent's. Returns the map's error. */
+int jd_perf_map_close(struct perf_map *map, uint32_t unlink_pid);
 
 #endif

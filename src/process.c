@@ -35,15 +35,16 @@ static void after_fork_in_child(void)
     jd_process_unlock();
 }
 
-static void watch_forks(void)
+bool jd_process_watch_forks(void)
 {
-    pthread_atfork(jd_process_lock, jd_process_unlock, after_fork_in_child);
+    static bool watching;
+    if (!watching)
+        watching = pthread_atfork(jd_process_lock, jd_process_unlock, after_fork_in_child) == 0;
+    return watching;
 }
 
 void jd_process_add(struct process_member *member)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
     member->next = members;
     members = member;
 }

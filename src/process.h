@@ -5,6 +5,7 @@
 #ifndef JITDUMP_PROCESS_H
 #define JITDUMP_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Something that must know of forks and of the exit: an open dump. */
@@ -19,6 +20,10 @@ struct process_member {
 /* Between these two, no fork happens and the members don't change. */
 void jd_process_lock(void);
 void jd_process_unlock(void);
+
+/* With the lock held, before the first member is added. False: out of memory, so that a child
+ * would go on writing into its parent's dump. */
+bool jd_process_watch_forks(void);
 
 /* With the lock held. */
 void jd_process_add(struct process_member *member);
