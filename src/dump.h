@@ -58,6 +58,8 @@ struct group {
     uint64_t head_size;
     const void *tail;
     uint64_t tail_size;
+    /* Memory for the head, should the group be larger than a block; NULL: is allocated then. */
+    unsigned char *head;
 };
 
 static inline int load_status(const struct jitdump *dump)

@@ -32,6 +32,7 @@ int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_inde
         return JITDUMP_ERROR_TIER_DIALECT;
 
     int result = JITDUMP_ERROR_TIER_LIMIT;
+    const struct process_shield shield = jd_process_shield();
     jd_process_lock();
     if (dump->tiers.count < JITDUMP_TIERS_MAX) {
         const struct tier *added = jd_tiers_add(&dump->tiers, name, color_index, name_prefix);
@@ -39,6 +40,7 @@ int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_inde
         *tier = added != NULL ? added->number : 0;
     }
     jd_process_unlock();
+    jd_process_unshield(shield);
     return result;
 }
 
@@ -73,11 +75,17 @@ static int write_file(struct jitdump *dump, struct source *source, const void *t
     const struct iovec bytes = {(void *)(uintptr_t)text, (size_t)source->size};
     const bool written = jd_write_all(fd, &bytes, 1) == bytes.iov_len;
     source->file = written ? strdup(path) : NULL;
-    if (source->file == NULL)
+    int error = !written ? JITDUMP_ERROR_SOURCE_FILE
+                : source->file == NULL ? JITDUMP_ERROR_NO_MEMORY
+                                       : 0;
+    if (error != 0)
         jd_new_file_unlink(path, fd);
-    close(fd);
+    if (!jd_new_file_close(fd) && error == 0) {
+        unlink(path);
+        error = JITDUMP_ERROR_SOURCE_FILE;
+    }
     source->pid = dump->pid;
-    return source->file != NULL ? 0 : written ? JITDUMP_ERROR_NO_MEMORY : JITDUMP_ERROR_SOURCE_FILE;
+    return error;
 }
 
 static bool has_source_records(const struct jitdump *dump)
@@ -86,24 +94,29 @@ static bool has_source_records(const struct jitdump *dump)
 }
 
 /* With the text, padded, if the dialect has a record for it. */
-static struct source *new_source(const struct jitdump *dump, const char *path, const void *text,
-                                 uint64_t size)
+static int new_source(const struct jitdump *dump, const char *path, const void *text,
+                      uint64_t size, struct source **result)
 {
     struct source *source = calloc(1, sizeof(*source) + strlen(path) + 1);
+    *result = source;
     if (source == NULL)
-        return NULL;
+        return JITDUMP_ERROR_NO_MEMORY;
     strcpy(source->path, path);
     source->size = size;
     if (has_source_records(dump)) {
         source->padded_size = size + samply_padding(strlen(path) + 1 + size);
-        source->text = calloc(1, (size_t)source->padded_size + 1);
-        if (source->text == NULL) {
-            jd_source_free(source);
-            return NULL;
-        }
+        uint64_t head_size;
+        const int error = jd_samply_source_check(source, &head_size);
+        if (error != 0)
+            return error;
+        /* So that appending it does not fail for want of memory when its path is known already. */
+        source->head = calloc(1, (size_t)(head_size + source->padded_size));
+        if (source->head == NULL)
+            return JITDUMP_ERROR_NO_MEMORY;
+        source->text = source->head + head_size;
         put(source->text, text, (size_t)size);
     }
-    return source;
+    return 0;
 }
 
 static int add_source(struct jitdump *dump, struct source *source, const void *text)
@@ -126,7 +139,8 @@ static struct group source_group(const struct source *source)
     struct group group = {.encode = jd_samply_source_write,
                           .input = source,
                           .tail = source->text,
-                          .tail_size = source->padded_size};
+                          .tail_size = source->padded_size,
+                          .head = source->head};
     jd_samply_source_check(source, &group.head_size);
     return group;
 }
@@ -149,9 +163,8 @@ int jitdump_embed_source(struct jitdump *dump, const char *path, const void *sou
         return JITDUMP_ERROR_RECORD_SIZE;
 
     const struct process_shield shield = jd_process_shield();
-    struct source *added = new_source(dump, path, source_size != 0 ? source : "", source_size);
-    uint64_t head_size;
-    error = added == NULL ? JITDUMP_ERROR_NO_MEMORY : jd_samply_source_check(added, &head_size);
+    struct source *added;
+    error = new_source(dump, path, source_size != 0 ? source : "", source_size, &added);
     if (error == 0) {
         jd_process_lock();
         error = add_source(dump, added, source);

@@ -44,7 +44,9 @@ static void encode_head(const struct jitdump *dump, const struct group *group,
 static int append_oversize(struct jitdump *dump, const struct group *group, uint64_t *index)
 {
     const struct process_shield shield = jd_process_shield();
-    unsigned char *head = group->head_size <= SIZE_MAX ? malloc((size_t)group->head_size) : NULL;
+    unsigned char *head = group->head;
+    if (head == NULL && group->head_size <= SIZE_MAX)
+        head = malloc((size_t)group->head_size);
     jd_process_unshield(shield);
     if (head == NULL) {
         if (dump->size_limit != 0)
@@ -59,7 +61,8 @@ static int append_oversize(struct jitdump *dump, const struct group *group, uint
                                    {(void *)(uintptr_t)group->tail, (size_t)group->tail_size}};
     jd_append_buffer_commit_oversize(&dump->buffer, &reservation, bytes,
                                      group->tail_size != 0 ? 2 : 1);
-    free(head);
+    if (group->head == NULL)
+        free(head);
     *index = reservation.index;
     return flush_error(dump);
 }

@@ -71,7 +71,7 @@ bool jd_sources_add(struct sources *sources, struct source *source)
 void jd_source_free(struct source *source)
 {
     free(source->file);
-    free(source->text);
+    free(source->head);
     free(source);
 }
 

@@ -18,7 +18,9 @@ struct source {
     /* The file beside the dump, absolute, and the process that made it; NULL: none. */
     char *file;
     uint32_t pid;
-    /* A copy, followed by zeros up to `padded_size`; NULL: none is kept. */
+    /* A copy of the text, followed by zeros up to `padded_size`, and memory in front of it for the
+     * head of its record; NULL: none is kept. */
+    unsigned char *head;
     unsigned char *text;
     uint64_t size;
     uint64_t padded_size;
