@@ -37,7 +37,9 @@ def main() -> None:
     for row in rows:
         (figures,) = row["rounds"]
         assert all(value >= 0 for value in figures.values()), row
-        assert figures["p50_ns"] <= figures["p99_ns"] <= figures["max_ns"], row
+        # p50 is a mean of some appends in a row, and so only below the longest of all.
+        assert figures["p50_ns"] <= figures["max_ns"], row
+        assert figures["p99_ns"] <= figures["p999_ns"] <= figures["max_ns"], row
         ours = row["writer"] in ("buffered", "background", "write-through")
         cell = (row["threads"], row["code_size"], row["lines"])
         sizes.setdefault(cell, set()).add(figures["bytes"] - HEADER - (CLOSE if ours else 0))
