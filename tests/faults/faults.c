@@ -384,24 +384,28 @@ int fault_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timesp
 long fault_syscall(long number, ...);
 long fault_syscall(long number, ...)
 {
-    long arguments[6];
+    if (number == SYS_gettid)
+        return syscall(number);
+    enum { FUTEX_WAKE = 1, PRIVATE = 128 };
+    long arguments[5] = {0};
     va_list list;
     va_start(list, number);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 3; i++)
+        arguments[i] = va_arg(list, long);
+    const bool wakes = number == SYS_futex && (int)arguments[1] == (FUTEX_WAKE | PRIVATE);
+    for (int i = 3; !wakes && i < (number == SYS_perf_event_open ? 5 : 4); i++)
         arguments[i] = va_arg(list, long);
     va_end(list);
-    const bool wakes = number == SYS_futex && (arguments[1] & 127) == 1;
-    const char *const name = number == SYS_gettid            ? NULL
-                             : number == SYS_perf_event_open ? "perf_event_open"
-                             : wakes                         ? "futex-wake"
-                                                             : "futex-wait";
-    const bool failed = name != NULL && fails(name, "");
+    const bool failed = fails(number == SYS_perf_event_open ? "perf_event_open"
+                              : wakes                       ? "futex-wake"
+                                                            : "futex-wait",
+                              "");
     const int saved_errno = errno;
     /* The kernel refuses a sleep, but not a wake-up to those who sleep. */
     if (failed && !wakes)
         return -1;
-    const long result = syscall(number, arguments[0], arguments[1], arguments[2], arguments[3],
-                                arguments[4], arguments[5]);
+    const long result =
+        syscall(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4]);
     if (failed)
         errno = saved_errno;
     if (number == SYS_perf_event_open)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +54,7 @@ static void run(struct run *run)
         if (!condition_possible(&run->report->conditions[i]))
             _exit(SKIPPED);
     alarm(WATCHDOG_S);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     process_state_take(&state);
     if (run->report->condition_count == 0)
         run_scenario(run);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -332,6 +333,7 @@ static void fork_with(uint32_t flags)
     const pid_t child = fork();
     if (child == 0) {
         alarm(60);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the alarm be blocked */
         faults_restart();
         struct process_state state;
         process_state_take(&state);
