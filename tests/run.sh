@@ -26,6 +26,7 @@ need pkg-config pkg-config
 need python3 python3
 need readelf binutils
 need spin spin
+need abidw abigail-tools
 need strace strace
 need perf 'linux-perf|linux-tools-generic'
 need llvm-dwarfdump llvm
