@@ -5,12 +5,12 @@
 #
 # It looks at a library of empty functions with the header's prototypes, since the real one's
 # debugging information is full of types that are nobody else's business. That the real one
-# exports just these functions is for tests/install/names.sh to see. By gcc: of clang's
-# debugging information libabigail 2.2 misses the constants.
+# exports just these functions is for tests/install/names.sh to see.
 set -eu
-source=$1 build=$2
+source=$(CDPATH='' cd -- "$1" && pwd) build=$2
 header=$source/include/jitdump.h
 mkdir -p "$build"
+cd "$build"
 
 # Debugging information knows no macros; so their values are given to an enum's names. The
 # version is no part of the interface, and the other two have no value.
@@ -20,14 +20,13 @@ mkdir -p "$build"
          inside && sub(/;$/, " { __builtin_trap(); }") { print; inside = 0 }
          inside' "$header"
     echo 'enum jitdump_macros {'
-    gcc -dM -E "$header" | awk '$1 == "#define" && $2 ~ /^JITDUMP_/ { print $2 }' |
+    "${CC:-cc}" -dM -E "$header" | awk '$1 == "#define" && $2 ~ /^JITDUMP_/ { print $2 }' |
         grep -v -x -E 'JITDUMP_(H|API|VERSION_[A-Z]+)' | sort |
         sed 's/.*/    macro_& = (&),/'
     echo '};'
-} >"$build/jitdump.c"
+} >jitdump.c
 
-gcc -shared -fPIC -g -fno-eliminate-unused-debug-types -fvisibility=hidden -nostdlib \
-    -I"$source/include" "$build/jitdump.c" -o "$build/libjitdump.so" -Wl,-soname,libjitdump.so
-abidw --load-all-types --drop-private-types --header-file "$header" \
-    --no-corpus-path --no-comp-dir-path --no-show-locs --no-elf-needed --no-architecture \
-    --type-id-style hash --out-file "$build/jitdump.abi" "$build/libjitdump.so"
+"${CC:-cc}" -shared -fPIC -g -fno-eliminate-unused-debug-types -fvisibility=hidden -nostdlib \
+    -I"$source/include" jitdump.c -o libjitdump.so -Wl,-soname,libjitdump.so
+abidw --load-all-types --no-corpus-path --no-comp-dir-path --no-show-locs --no-elf-needed \
+    --no-architecture --type-id-style hash --out-file jitdump.abi libjitdump.so

@@ -74,5 +74,5 @@ class BindingTest(PerfTest):
 
 if __name__ == "__main__":
     BindingTest.language, BindingTest.build = sys.argv[1], pathlib.Path(sys.argv[2])
-    BindingTest.commands = ["gcc", "abidw", *sys.argv[3:]]
+    BindingTest.commands = ["cc", "abidw", *sys.argv[3:]]
     sys.exit(fact.main("__main__", "BindingTest"))
