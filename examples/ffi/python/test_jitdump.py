@@ -139,7 +139,8 @@ class Contents(DumpTest):
         code = some_code(name="näme", tier=tier, tracks=[track],
                          unwind=jitdump.Unwind(jitdump.UnwindFrame.STEPS, steps))
         gc.collect()
-        self.assertGreater(dump.unwind_size(code), 0)
+        without_steps = code._replace(unwind=jitdump.Unwind(jitdump.UnwindFrame.STEPS))
+        self.assertGreater(dump.unwind_size(code), dump.unwind_size(without_steps))
         index = dump.load(code)
         dump.move(index, 0x1000, 0x2000, 4 + dump.unwind_size(code))
         dump.append_raw(1000, b"payload")
@@ -165,6 +166,14 @@ class Contents(DumpTest):
         entries = function.described_by(jitdump_reader.DebugInfo).entries
         self.assertEqual([(e.code_addr, e.line, e.name, e.discrim) for e in entries[:5000]],
                          [tuple(line) for line in lines])
+
+    def test_code_that_is_no_bytes_object_is_copied_and_the_copy_kept(self) -> None:
+        dump = self.open()
+        code = bytearray(range(256)) * 4096  # so large that a freed copy is no longer mapped
+        dump.load(some_code(code_size=len(code), code_bytes=code))
+        dump.load(some_code(code_size=16, code_bytes=memoryview(code)[:16]))
+        first, second = jitdump_reader.read(dump.path).functions
+        self.assertEqual((first.load.code, second.load.code), (code, code[:16]))
 
     def test_unwinding_data_of_the_callers_own(self) -> None:
         dump = self.open()

@@ -11,6 +11,7 @@ from typing import NamedTuple, Optional, Sequence, Union
 from . import raw
 
 Text = Union[str, bytes]
+Bytes = Union[bytes, bytearray, memoryview]
 
 
 class Line(NamedTuple):
@@ -66,13 +67,13 @@ class Code(NamedTuple):
     name: Text
     code_addr: int
     code_size: int
-    code_bytes: Optional[bytes] = None
+    code_bytes: Optional[Bytes] = None
     lines: Sequence[Line] = ()
     tier: int = 0
     unwind: Optional[Unwind] = None
     tracks: Sequence[Track] = ()
-    eh_frame: Optional[bytes] = None
-    eh_frame_hdr: Optional[bytes] = None
+    eh_frame: Optional[Bytes] = None
+    eh_frame_hdr: Optional[Bytes] = None
 
     def to_c(self) -> raw.Code:
         if self.code_bytes is not None and len(self.code_bytes) != self.code_size:

@@ -261,6 +261,15 @@ fn all_that_a_function_can_have() {
     };
 
     let room = dump.unwind_size(&code).unwrap();
+    let without_steps = Unwind {
+        steps: &[],
+        ..unwind.unwrap()
+    };
+    let without_steps = Code {
+        unwind: Some(without_steps),
+        ..code
+    };
+    assert!(room > dump.unwind_size(&without_steps).unwrap());
     let index = dump.load(&code).unwrap();
     assert!(room > 0 && index > 0);
     dump.relocate(index, 0x1000, 0x2000, 4 + room).unwrap();
