@@ -32,6 +32,10 @@ class Header:
         self.types = {element.get("id"): element for element in self.root.iter()
                       if element.get("id")}
 
+    @property
+    def soname(self) -> str:
+        return self.root.get("soname")
+
     def size(self, type_id: str) -> int:
         """In bytes; 0 for void."""
         found = self.types[type_id]
