@@ -1,4 +1,4 @@
-# What the demonstrations need of perf; sourced by them, not run.
+# What the demonstrations need of perf; sourced by them, not run. $source is the project.
 
 say() {
     printf '\n== %s\n\n' "$*"
@@ -9,15 +9,8 @@ fail() {
     exit 1
 }
 
-# On Ubuntu `perf` is a script that looks for the build of the running kernel; in a container
-# or with another kernel there may be none, and any other build does as well.
 find_perf() {
-    for candidate in perf /usr/lib/linux-tools*/perf /usr/lib/linux-tools/*/perf; do
-        if command "$candidate" version >/dev/null 2>&1; then
-            echo "$candidate"
-            return
-        fi
-    done
+    sh "$source/tests/find-perf.sh"
 }
 
 # use_perf DIRECTORY: what perf and the programs under it write goes there.

@@ -10,9 +10,9 @@
 #
 # $prefix is where the library is installed: LD_LIBRARY_PATH and PKG_CONFIG_PATH lead there.
 
-project=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd)
-here=$project/examples/ffi/$language
-. "$project/examples/perf.sh"
+source=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd)
+here=$source/examples/ffi/$language
+. "$source/examples/perf.sh"
 
 packages=
 # need COMMAND PACKAGE
@@ -22,8 +22,8 @@ need() {
 
 # begin [DIRECTORY]
 begin() {
-    mkdir -p "${1:-$project/build-ffi}"
-    root=$(CDPATH='' cd -- "${1:-$project/build-ffi}" && pwd)
+    mkdir -p "${1:-$source/build-ffi}"
+    root=$(CDPATH='' cd -- "${1:-$source/build-ffi}" && pwd)
     need cc 'gcc libc6-dev'
     need objdump binutils
     need cmake cmake
@@ -31,7 +31,7 @@ begin() {
     command -v make >/dev/null || need ninja make
     [ -n "$(find_perf)" ] || packages="$packages linux-perf|linux-tools-generic"
     # shellcheck disable=SC2086 # several words are wanted
-    sh "$project/tests/install-packages.sh" $packages
+    sh "$source/tests/install-packages.sh" $packages
 
     directory=$root/$language prefix=$root/prefix
     mkdir -p "$directory"
@@ -41,7 +41,7 @@ begin() {
     command -v make >/dev/null || generator='-G Ninja'
     {
         # shellcheck disable=SC2086 # empty or two words
-        cmake -S "$project" -B "$root/library" $generator -DCMAKE_BUILD_TYPE=Release \
+        cmake -S "$source" -B "$root/library" $generator -DCMAKE_BUILD_TYPE=Release \
             -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
             -DJITDUMP_BUILD_TESTS=OFF -DJITDUMP_BUILD_EXAMPLES=OFF &&
             cmake --build "$root/library" && cmake --install "$root/library"
