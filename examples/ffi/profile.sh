@@ -44,7 +44,8 @@ begin() {
         cmake -S "$source" -B "$root/library" $generator -DCMAKE_BUILD_TYPE=Release \
             -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
             -DJITDUMP_BUILD_TESTS=OFF -DJITDUMP_BUILD_EXAMPLES=OFF &&
-            cmake --build "$root/library" && cmake --install "$root/library"
+            cmake --build "$root/library" --parallel "$(nproc)" &&
+            cmake --install "$root/library"
     } >build.log 2>&1 || { cat build.log; fail "the build has failed"; }
     export LD_LIBRARY_PATH="$prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     export PKG_CONFIG_PATH="$prefix/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
