@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154 # some names are set, or used, by what sources this
+# shellcheck shell=sh disable=SC2154 # names of what sources this
 # What the demonstrations need of perf; sourced by them, not run. $source is the project.
 
 say() {

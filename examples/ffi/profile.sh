@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2034,SC2154,SC2164 # some names are set, or used, by what sources this
+# shellcheck shell=sh disable=SC2034,SC2154,SC2164 # names of what sources this
 # What every language's run.sh does; sourced by it, not run. In this order:
 #
 #     language=python

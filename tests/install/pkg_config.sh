@@ -42,7 +42,10 @@ check_consumers() {
 
     eval "set -- $(pkg-config --static --cflags --libs jitdump)"
     "$cc" "$consumer" -o static -static "$@"
-    ! needs_shared_library static
+    if needs_shared_library static; then
+        echo "the program linked statically needs the shared library"
+        exit 1
+    fi
     ./static
 }
 
