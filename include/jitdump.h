@@ -97,7 +97,8 @@ enum jitdump_error {
      * cut back to its last whole function or other record; so it is for the two errors
      * that follow. */
     JITDUMP_ERROR_DISK_FULL = -14,
-    /* Sticky: the file would grow past RLIMIT_FSIZE or the file system's limit. */
+    /* Sticky: the file would grow past RLIMIT_FSIZE, as it is at the time of the write, or the
+     * file system's limit. No SIGXFSZ comes of it. */
     JITDUMP_ERROR_FILE_TOO_LARGE = -15,
     /* Sticky, or from jitdump_open(): any other failure of a system call on the file. */
     JITDUMP_ERROR_IO = -16,
@@ -377,7 +378,8 @@ JITDUMP_API int jitdump_open(struct jitdump **dump, const struct jitdump_options
  * whatever it returns. No other call on the handle may be under way or follow, in
  * any thread. In the child of a fork that has not appended it only frees.
  *
- * Returns the sticky error if there is one, or what the last flush met.
+ * Returns the sticky error if there is one, or what the last flush met, or the closing itself,
+ * when a network file system tells of a failed write only then.
  */
 JITDUMP_API int jitdump_close(struct jitdump *dump);
 

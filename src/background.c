@@ -86,10 +86,11 @@ int jd_background_start(struct background *background, struct append_buffer *buf
     /* A thread inherits the mask of its maker. */
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool blocked = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
     background->running =
         pthread_create(&background->thread, NULL, flush_until_stopped, background) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (blocked)
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!background->running)
         return JITDUMP_ERROR_THREAD;
     pthread_setname_np(background->thread, "jitdump");

@@ -28,8 +28,17 @@ static size_t mapped;
 enum { DESCRIPTORS_MAX = 1024 };
 static const char *kinds[DESCRIPTORS_MAX];
 
+/* What a process of the same pid has left there is not of this run. */
+static void remove_old_map(void)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+    unlink(path);
+}
+
 void faults_start(struct report *to)
 {
+    remove_old_map();
     report = to;
     report->fired_step = -1;
     report->dumper = getpid();
@@ -38,6 +47,7 @@ void faults_start(struct report *to)
 void faults_restart(void)
 {
     pthread_mutex_init(&lock, NULL);
+    remove_old_map();
     report->call_count = report->write_count = 0;
     report->dumper = getpid();
 }
