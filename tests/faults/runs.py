@@ -180,6 +180,9 @@ def check_dump(run: Run, left: Left, closes_well: bool, sticky: bool, in_the_way
         raise Failure(f"the dump has {len(actual)} of {flushed} that were flushed")
     if closes_well and not closed and run.names[-1] == "close":
         raise Failure("the dump has no JIT_CODE_CLOSE")
+    if closed and run.results[-1] in ("DISK_FULL", "FILE_TOO_LARGE", "IO") and \
+            not run.plan_on("close.dump"):
+        raise Failure("the dump takes JIT_CODE_CLOSE after an error")
 
 
 def check_files(run: Run, left: Left, opened: bool, closes_well: bool, sticky: bool) -> None:
