@@ -27,7 +27,9 @@
  *   program built against an older header keeps working.
  *
  * Strings are bytes that end with NUL. Consumers expect UTF-8; the library passes
- * them through as they are.
+ * them through as they are, of any length, control characters included. perf prints these
+ * too: who names functions after text of others, and looks at profiles on a terminal, may
+ * want to replace them.
  */
 #ifndef JITDUMP_H
 #define JITDUMP_H
@@ -274,8 +276,9 @@ enum jitdump_option_flags {
     JITDUMP_SOURCE_FILES = 8,
     /* Also writes /tmp/perf-<pid>.map, mode 0600: a line of text for each load and each move,
      * for what reads no jitdump: perf top, perf report without inject, bpftrace, bcc. It
-     * knows no time: where an address was used twice, perf picks either line. Costs a `write`
-     * per load and move in every flush mode. What can't be written is an error of
+     * knows no time: where an address was used twice, perf picks either line. Control
+     * characters become '?', so that no name can make a line of its own, and what is over 1023
+     * bytes is cut. Costs a `write` per load and move in every flush mode. What can't be written is an error of
      * jitdump_flush() and jitdump_close(). perf as root ignores the map of another user
      * without its option -f. */
     JITDUMP_PERF_MAP = 16
@@ -326,7 +329,7 @@ struct jitdump_options {
     const char *directory;
     /* If not NULL, a buffer for one line of text that says why jitdump_open() failed,
      * with the path that it failed on, always NUL-terminated, cut to
-     * error_message_size bytes; empty after success. */
+     * error_message_size bytes, with '?' for control characters; empty after success. */
     char *error_message;
     uint64_t error_message_size;
     /* The name of the track to emit of functions that have several, up to 255 bytes; of those
