@@ -88,12 +88,10 @@ static bool keep_off_standard_streams(const char *path, int *fd)
     if (*fd > STDERR_FILENO)
         return true;
     const int other = fcntl(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    const int error_number = errno;
     if (other < 0)
         jd_new_file_unlink(path, *fd);
     close(*fd);
     *fd = other;
-    errno = error_number;
     return other >= 0;
 }
 
@@ -104,8 +102,10 @@ int jd_new_file_open(const char *path, int *fd)
     for (int attempt = 0; attempt < 3; attempt++) {
         *fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (*fd >= 0) {
-            if (!keep_off_standard_streams(path, fd))
-                return jd_new_file_error(errno);
+            if (!keep_off_standard_streams(path, fd)) {
+                errno = EMFILE;
+                return JITDUMP_ERROR_TOO_MANY_FILES;
+            }
             fchmod(*fd, 0600); /* the umask may have taken bits away */
             if (lock(*fd) && leads_to(path, *fd))
                 return 0;
