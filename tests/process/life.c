@@ -124,18 +124,30 @@ void *mmap_shared(size_t size)
     return memory;
 }
 
-int count_all_mappings(void)
+long count_pages(void)
 {
-    return count_mappings("", "");
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld", &pages), 1);
+    fclose(file);
+    return pages;
 }
 
-int count_threads(void)
+int count_flushers(void)
 {
     int count = 0;
     DIR *tasks = opendir("/proc/self/task");
     assert_non_null(tasks);
-    while (readdir(tasks) != NULL)
-        count++;
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
+        char path[300], name[32] = "";
+        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
+        FILE *file = fopen(path, "r");
+        if (file == NULL) /* ".", "..", or a thread that has ended meanwhile */
+            continue;
+        count += fgets(name, sizeof(name), file) != NULL && strcmp(name, "jitdump\n") == 0;
+        fclose(file);
+    }
     closedir(tasks);
-    return count - 2;
+    return count;
 }

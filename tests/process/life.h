@@ -59,8 +59,8 @@ void unlink_perf_map(pid_t pid);
 /* Zeros that children share. */
 void *mmap_shared(size_t size);
 
-/* Of /proc/self: mappings, threads. */
-int count_all_mappings(void);
-int count_threads(void);
+/* Of this process: pages of its address space that are mapped, and threads of the library. */
+long count_pages(void);
+int count_flushers(void);
 
 #endif

@@ -110,8 +110,8 @@ static void several_threads_fork_while_others_append(void **state)
 
 /* Each process begets so many, down to the last generation, and all append. */
 #define BREADTH 3
-#define GENERATIONS 4
-#define DESCENDANTS (3 + 9 + 27 + 81)
+#define GENERATIONS (SANITIZED ? 3 : 4)
+#define DESCENDANTS (3 + 9 + 27 + (SANITIZED ? 0 : 81))
 
 static void multiply(struct jitdump *dump, int generation, _Atomic int *made)
 {
@@ -246,7 +246,7 @@ static void the_name_is_free_after_the_close(void **state)
     pthread_t thread;
     stop_spawning = false;
     assert_int_equal(pthread_create(&thread, NULL, spawn_again_and_again, &spawned), 0);
-    for (int opens = 0; opens < 1000 || spawned < 30; opens++) {
+    for (int opens = 0; opens < 500 || spawned < 30; opens++) {
         struct jitdump *dump = life_open(JITDUMP_FLUSH_BUFFERED, JITDUMP_PERF_MAP);
         assert_non_null(dump);
         assert_int_equal(life_load(dump, "f"), 0);

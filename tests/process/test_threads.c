@@ -45,7 +45,6 @@ static void threads_come_and_go(void **state)
     for (int mode = 0; mode < MODES; mode++) {
         struct jitdump *dump = life_open(modes[mode], 0);
         assert_non_null(dump);
-        const int before = count_threads();
         for (int i = 0; i < 300; i++) {
             pthread_t threads[3];
             for (int j = 0; j < 3; j++)
@@ -56,7 +55,7 @@ static void threads_come_and_go(void **state)
                 assert_null(result);
             }
         }
-        assert_int_equal(count_threads(), before);
+        assert_int_equal(count_flushers(), modes[mode] == JITDUMP_FLUSH_BACKGROUND);
         assert_int_equal(jitdump_close(dump), 0);
         assert_int_equal(count_loads(getpid(), "of a thread"), 900);
         assert_int_equal(count_loads(getpid(), "at the end"), 900);
@@ -77,6 +76,10 @@ static void *close_when_alone(void *dump)
 static void the_first_thread_may_end_first(void **state)
 {
     (void)state;
+    if (SANITIZED) {
+        print_message("skipped: sanitizers don't know that the first thread may be joined\n");
+        skip();
+    }
     for (int mode = 0; mode < MODES; mode++) {
         const pid_t child = fork();
         if (child == 0) {
@@ -234,11 +237,12 @@ static void a_small_stack_will_do(void **state)
         print_message("skipped: this sanitizer makes frames larger\n");
         skip();
     }
+    const size_t least = (size_t)PTHREAD_STACK_MIN, size = least > 16 << 10 ? least : 16 << 10;
     for (int mode = 0; mode < MODES; mode++) {
         struct jitdump *dump = life_open(modes[mode], JITDUMP_PERF_MAP);
         assert_non_null(dump);
-        assert_works_with_stack((size_t)PTHREAD_STACK_MIN, append_everything, dump);
-        assert_works_with_stack((size_t)PTHREAD_STACK_MIN + (20 << 10), append_track, dump);
+        assert_works_with_stack(size, append_everything, dump);
+        assert_works_with_stack(size + (20 << 10), append_track, dump);
         assert_int_equal(jitdump_close(dump), 0);
         assert_int_equal(count_loads(getpid(), "on a small stack"), 3000);
         assert_int_equal(count_loads(getpid(), "with a track"), 1);

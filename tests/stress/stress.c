@@ -40,17 +40,19 @@
 #endif
 #endif
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "report_thread_leaks=0"; /* a process that ends midway has threads */
+}
+#endif
+#endif
+
 /* The names of what the command line chooses from, each at its value. */
-enum end {
-    END_CLOSE,
-    END_RETURN,
-    END_EXIT,
-    END__EXIT,
-    END_FLUSH__EXIT,
-    END_SEGV,
-    END_ABORT,
-    END_PAUSE
-};
+enum end { END_CLOSE, END_RETURN, END_EXIT, END__EXIT, END_FLUSH__EXIT, END_SEGV, END_ABORT,
+           END_PAUSE };
 static const char *const end_names[] = {"close", "return", "exit",  "_exit", "flush+_exit",
                                         "segv",  "abort",  "pause", NULL};
 static const char *const mode_names[] = {"write-through", "buffered", "background", NULL};

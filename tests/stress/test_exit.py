@@ -12,8 +12,8 @@ NEVER = {"flush_bytes": 16 << 20, "flush_interval_ns": 3600 * 10**9}
 SIZE_LIMIT, BUSY = -17, -18
 # Each end that a handler can bring about: its exit status, and how often it is tried. An exit
 # waits a second for the append that it has interrupted.
-MIDWAY_ENDS = {"exit": (0, 1), "_exit": (0, 3), "segv": (-signal.SIGSEGV, 4),
-               "abort": (-signal.SIGABRT, 4)}
+MIDWAY_ENDS = {"exit": (0, 1), "_exit": (0, 2), "segv": (-signal.SIGSEGV, 3),
+               "abort": (-signal.SIGABRT, 2)}
 
 
 class Exit(unittest.TestCase):
