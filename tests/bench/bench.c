@@ -233,7 +233,8 @@ static void run_cell(const char *directory, unsigned long threads, unsigned long
 
     struct result *const results = calloc(writer_count * rounds, sizeof(*results));
     check(results == NULL, "calloc");
-    const unsigned long all = bytes_per_pass / (size + 100 + 45 * code.line_count);
+    const unsigned long all =
+        (unsigned long)(bytes_per_pass / (size + 100 + 45 * code.line_count));
     struct pass pass = {.directory = directory,
                         .code = &code,
                         .threads = threads,
