@@ -213,7 +213,8 @@ static int load(struct workload_thread *thread, struct jitdump *dump, uint64_t s
 static int append_raw(struct workload_thread *thread, struct jitdump *dump, uint64_t sequence,
                       const struct operation *operation)
 {
-    unsigned char payload[12 + WORKLOAD_CODE_SIZE_MAX];
+    /* Not on the stack, of which musl gives a thread 128 KiB. */
+    static _Thread_local unsigned char payload[12 + WORKLOAD_CODE_SIZE_MAX];
     const uint64_t payload_size = 12 + operation->size;
     assert(payload_size <= sizeof(payload));
     put32(payload, thread->number);
