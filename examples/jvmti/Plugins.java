@@ -82,9 +82,9 @@ public final class Plugins {
                 result += plugin.applyAsLong(20);
             }
             for (int i = 0; i < 10; i++) {
-                result += work(20_000);
+                result += work(5_000);
             }
-            if (++count % 30 == 0) {
+            if (++count % 10 == 0) {
                 plugin = null;
                 System.gc();
             }

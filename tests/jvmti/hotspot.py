@@ -66,6 +66,7 @@ class Truth:
     def __init__(self, log: str, output: str, perf_map: str) -> None:
         self.heaps = code_heaps(output)
         self.methods = sorted(parse_log(log), key=lambda method: method.start)
+        self.deoptimised = len(re.findall("<make_not_entrant", log))
         self.starts = [method.start for method in self.methods]
         self.longest = max(method.end - method.start for method in self.methods)
         # "Decoding RuntimeStub - NAME 0x... [LOW, HIGH] (n bytes)", "StubRoutines::NAME [...".

@@ -6,11 +6,8 @@ import collections
 import os
 import pathlib
 import re
-import shutil
 import struct
 import subprocess
-import tempfile
-import unittest
 
 import decoder
 import hotspot
@@ -20,7 +17,7 @@ from case import NAMED_MIN, PerfTest
 AGENT = perf.WORKLOAD
 JDK = pathlib.Path(os.environ.get("JITDUMP_JDK", ""))
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "jvmti"
-SAMPLES_MIN = 1000
+SAMPLES_MIN = 300
 SECONDS = "5"
 
 
@@ -53,15 +50,15 @@ class Jvmti(PerfTest):
         perf.run([JDK / "bin" / "javac", "-g", "-d", self.directory / "classes",
                   *SOURCES.glob("*.java")])
 
-    def java(self, *arguments: str, agent: str = "") -> list[object]:
-        return [JDK / "bin" / "java", *arguments, *([f"-agentpath:{AGENT}{agent}"]),
-                "-cp", self.directory / "classes"]
+    def java(self, *options: str) -> list[object]:
+        return [JDK / "bin" / "java", *options, "-cp", self.directory / "classes"]
 
-    def check(self, program: str, *options: str) -> None:
+    def check(self, program: str, *options: str) -> hotspot.Truth:
         """Of the samples in generated code, all but 1 % have the right name."""
         output = self.recording.perf(
             *perf.RECORD, *perf.MONOTONIC, "-o", self.recording.data, "--",
-            *self.java(*hotspot.OPTIONS, f"-XX:LogFile={self.directory}/log.xml", *options),
+            *self.java(f"-agentpath:{AGENT}", *hotspot.OPTIONS,
+                       f"-XX:LogFile={self.directory}/log.xml", *options),
             program, SECONDS).stdout
         (dump,) = self.directory.glob("jit-*.dump")
         # Not to be left where perf would find it, and take names from it.
@@ -86,27 +83,34 @@ class Jvmti(PerfTest):
                 wrong[sample.symbol] += 1
         total = sum(found.values())
         print(f"samples: jvmti {program} n={total} {dict(found)}, {len(truth.methods)} methods "
-              f"compiled, at {len(set(truth.starts))} addresses; {wrong.most_common(3)}")
+              f"compiled, at {len(set(truth.starts))} addresses, {truth.deoptimised} thrown away; "
+              f"{wrong.most_common(3)}")
         self.assertGreaterEqual(total, SAMPLES_MIN)
         self.assertGreaterEqual(found["right"], NAMED_MIN * total)
+        return truth
 
 
 class Names(Jvmti):
     def test_sources(self) -> None:
-        self.check("Sources")
+        truth = self.check("Sources")
+        self.assertGreaterEqual(len(truth.methods), 1000)
 
     def test_plugins(self) -> None:
-        self.check("Plugins")
+        """Methods are unloaded, and their memory is used again as soon as HotSpot can."""
+        truth = self.check("Plugins", "-XX:SweeperThreshold=0.01")
+        self.assertLess(len(set(truth.starts)), len(truth.methods))
 
     def test_shapes(self) -> None:
-        self.check("Shapes")
+        truth = self.check("Shapes")
+        self.assertGreater(truth.deoptimised, 0)
 
 
 class Lines(Jvmti):
-    def run_lines(self, *options: str, agent: str = "") -> tuple[list[Load], str]:
+    def run_lines(self, *options: str) -> tuple[list[Load], str]:
+        """The methods in the dump, and what was printed, of one compiler only and in order."""
         output = perf.run([*self.java("-XX:-TieredCompilation", "-XX:CICompilerCount=1",
-                                      "-XX:CompileCommand=dontinline,Lines::compute", *options,
-                                      agent=agent), "Lines", "1"],
+                                      "-XX:CompileCommand=dontinline,Lines::compute", *options),
+                           "Lines", "1"],
                           cwd=self.directory, env=self.recording.environment).stdout
         (dump,) = self.directory.glob("jit-*.dump")
         return [load for load in loads(dump) if load.name.startswith("Lines.")], output
@@ -128,7 +132,7 @@ class Lines(Jvmti):
                     for constant in re.findall("0x112233..", line)}
         right = total = 0
         constants = set()
-        for load in self.run_lines()[0]:
+        for load in self.run_lines(f"-agentpath:{AGENT}")[0]:
             for offset, text in self.instructions(load.code):
                 for constant in re.findall(r"\$(0x112233..)\b", text):
                     line = load.lines[offset]
@@ -141,8 +145,9 @@ class Lines(Jvmti):
         self.assertGreaterEqual(right, 0.75 * total)
 
     def test_inlined_calls(self) -> None:
-        found, output = self.run_lines("-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintCompilation",
-                                       "-XX:+PrintInlining", agent="=dialect=samply-2023")
+        found, output = self.run_lines(f"-agentpath:{AGENT}=dialect=samply-2023",
+                                       "-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintCompilation",
+                                       "-XX:+PrintInlining")
         compiled = [load for load in found if load.name == "Lines.compute(int, int[])"][-1]
         described = collections.Counter(
             tuple(re.sub(r"\(.*", "", function.name) for function, _, _ in call.path)
@@ -156,11 +161,10 @@ class Attached(Jvmti):
     def test_methods_from_before(self) -> None:
         """The agent comes when the program has run for a while: what was compiled before is known
         from then on."""
-        program = [word for word in self.java() if "-agentpath" not in str(word)]
-        with subprocess.Popen([*map(str, program), "Shapes", "60"], cwd=self.directory,
+        with subprocess.Popen([*map(str, self.java()), "Shapes", "60"], cwd=self.directory,
                               env=self.recording.environment, stdout=subprocess.PIPE) as java:
             try:
-                self.wait_until_compiled(java.pid)
+                self.wait_until_compiled(java)
                 perf.run([JDK / "bin" / "jcmd", java.pid, "JVMTI.agent_load", AGENT,
                           f'"directory={self.directory}"'])
                 (dump,) = self.directory.glob(f"jit-{java.pid}.dump")
@@ -177,10 +181,10 @@ class Attached(Jvmti):
                 self.recording.script("-G", "-F", "comm,pid,tid,time,ip,sym"))
             if any(low <= sample.ip < high for low, high in heaps))
         print(f"samples: jvmti attached {found.most_common(5)}, unknown {found['[unknown]']}")
-        self.assertGreaterEqual(sum(found.values()), 150)
+        self.assertGreaterEqual(sum(found.values()), 50)
         self.assertLessEqual(found["[unknown]"], (1 - NAMED_MIN) * sum(found.values()))
 
-    def wait_until_compiled(self, pid: int) -> None:
+    def wait_until_compiled(self, java: subprocess.Popen) -> None:
         while "Shapes$Square.area" not in perf.run(
-                [JDK / "bin" / "jcmd", pid, "Compiler.codelist"], check=False).stdout:
-            self.assertIsNone(os.waitpid(pid, os.WNOHANG)[0] or None)
+                [JDK / "bin" / "jcmd", java.pid, "Compiler.codelist"], check=False).stdout:
+            self.assertIsNone(java.poll())
