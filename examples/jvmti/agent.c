@@ -31,17 +31,17 @@ static void JNICALL method_compiled(jvmtiEnv *jvmti, jmethodID method, jint code
     (void)map_length; /* the map knows the outermost frames only */
     (void)map;
     struct inlining inlining;
-    if (inlining_read(&inlining, jvmti, method, code_addr, (uint32_t)code_size, compile_info)) {
-        const struct jitdump_code code = {
-            .struct_size = sizeof(code),
-            .name = inlining.functions[0].name,
-            .code_addr = (uintptr_t)code_addr,
-            .code_size = (uint32_t)code_size,
-            .tracks = &inlining.track,
-            .track_count = inlining.track.offset_count != 0,
-        };
-        check(jitdump_load(dump, &code, NULL));
-    }
+    const bool known =
+        inlining_read(&inlining, jvmti, method, code_addr, (uint32_t)code_size, compile_info);
+    const struct jitdump_code code = {
+        .struct_size = sizeof(code),
+        .name = known ? inlining.functions[0].name : NULL, /* which is an error to report */
+        .code_addr = (uintptr_t)code_addr,
+        .code_size = (uint32_t)code_size,
+        .tracks = &inlining.track,
+        .track_count = inlining.track.offset_count != 0,
+    };
+    check(jitdump_load(dump, &code, NULL));
     inlining_free(&inlining, jvmti);
 }
 

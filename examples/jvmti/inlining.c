@@ -69,8 +69,10 @@ static uint32_t function_of(struct inlining *inlining, jvmtiEnv *jvmti, jmethodI
     }
     const uint32_t function = (uint32_t)inlining->track.function_count;
     struct method *method = &inlining->methods[function];
-    if (!method_read(method, jvmti, id))
+    if (!method_read(method, jvmti, id)) {
+        method_free(method, jvmti);
         return JITDUMP_NONE;
+    }
     inlining->functions[function] =
         (struct jitdump_function){.name = method->name, .file = method->file};
     *entry = function + 1;
