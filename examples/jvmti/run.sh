@@ -13,13 +13,11 @@ source=$(cd "$here/../.." && pwd)
 programs='Sources Plugins Shapes'
 seconds=5
 
-fail() {
-    printf '\nrun.sh: %s\n' "$*" >&2
-    exit 1
-}
+. "$source/examples/perf.sh"
 
-find_perf() {
-    sh "$source/tests/find-perf.sh"
+# Without copies of all files that perf meets, of which every method is one.
+perf() {
+    command "$perf_program" --buildid-dir /dev/null "$@"
 }
 
 install_missing() {
@@ -48,7 +46,7 @@ count_named() {
 }
 
 profile() {
-    printf '\n== %s\n\n' "$1"
+    say "$1"
     perf record -k mono -e cpu-clock:u -F 1999 -o "$1.data" \
         java "-agentpath:$agent" -cp classes "$1" "$seconds"
     perf inject --jit -i "$1.data" -o "$1.jit.data" 2>>perf.log
@@ -59,25 +57,17 @@ profile() {
 }
 
 install_missing
-perf_program=$(find_perf)
-[ -n "$perf_program" ] || fail "perf is still missing after the installation"
 directory=${1:-$(mktemp -d /tmp/jitdump-jvmti.XXXXXX)}
 mkdir -p "$directory"
 cd "$directory"
 directory=$PWD
-export PERF_PAGER=cat JITDUMPDIR="$directory"
-# Without copies of all files that perf meets, of which every method is one.
-perf() {
-    command "$perf_program" --buildid-dir /dev/null "$@"
-}
+use_perf "$directory"
 build >build.log 2>&1 || { cat build.log; fail "the build has failed"; }
 agent=$directory/build/examples/jvmti/libjitdump-jvmti.so
-perf record -k mono -e cpu-clock:u -o probe.data true >perf.log 2>&1 ||
-    { cat perf.log; fail "perf events are not permitted here: sh examples/demo.sh says what helps"; }
 for program in $programs; do
     profile "$program"
 done
-printf '\n== The lines of Shapes.total()\n\n'
+say 'The lines of Shapes.total()'
 # In the folder below which the sources lie, perf also finds their text.
 (cd "$here" && perf annotate --stdio -l --asm-raw -i "$directory/Shapes.jit.data" \
     'Shapes.total(java.util.List, java.util.function.DoubleUnaryOperator)' 2>>"$directory/perf.log") |
