@@ -20,15 +20,8 @@ fail() {
     exit 1
 }
 
-# On Ubuntu `perf` is a script that looks for the build of the running kernel; in a container
-# or with another kernel there may be none, and any other build does as well.
 find_perf() {
-    for candidate in perf /usr/lib/linux-tools*/perf /usr/lib/linux-tools/*/perf; do
-        if "$candidate" version >/dev/null 2>&1; then
-            echo "$candidate"
-            return
-        fi
-    done
+    sh "$source/tests/find-perf.sh"
 }
 
 install_missing() {

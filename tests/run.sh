@@ -37,16 +37,8 @@ need_header cmocka.h libcmocka-dev
 # shellcheck disable=SC2086 # several words are wanted
 sh "$project/tests/install-packages.sh" $packages
 
-# Ubuntu's perf is a script that starts the one made for the running kernel, which in a
-# container, or after an update, is often not installed. Any other does as well.
-if ! perf version >/dev/null 2>&1; then
-    for perf in /usr/lib/linux-tools*/perf /usr/lib/linux-tools/*/perf; do
-        if "$perf" version >/dev/null 2>&1; then
-            PATH=$(dirname "$perf"):$PATH
-            break
-        fi
-    done
-fi
+perf=$(sh "$project/tests/find-perf.sh")
+[ -z "$perf" ] || PATH=$(dirname "$perf"):$PATH
 
 cmake -S "$project" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DJITDUMP_BUILD_TESTS=ON \
     -DJITDUMP_BUILD_EXAMPLES=ON
