@@ -27,6 +27,7 @@ need python3 python3
 need readelf binutils
 need spin spin
 need strace strace
+need luajit luajit
 need perf 'linux-perf|linux-tools-generic'
 need llvm-dwarfdump llvm
 need qemu-aarch64 qemu-user

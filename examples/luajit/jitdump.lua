@@ -125,10 +125,13 @@ end
 local trace_name -- of the one that is being recorded
 
 local function on_start(func, pc)
-    local running = debug.getinfo(3, "nSf") -- below on_start() and on_trace()
     local name = "anonymous"
-    if running and running.func == func then
-        name = running.name or running.what == "main" and "main" or name
+    for level = 2, 5 do -- below this function and who calls it
+        local running = debug.getinfo(level, "nSf")
+        if running and running.func == func then
+            name = running.name or running.what == "main" and "main" or name
+            break
+        end
     end
     trace_name = name .. "@" .. funcinfo(func, pc).loc
     trace_lines.start(func, pc)
