@@ -36,6 +36,8 @@ end
 local GUARD, TYPE, OP_AND_TYPE = 0x80, 0x1f, 0xff1f -- of an instruction's op and type
 local FLOAT, NUMBER = 13, 14 -- types
 local COMMUTATIVE, KIND = 0x10, 0x60 -- of its mode; kind 0: depends on nothing but operands
+local LOAD = 0x40 -- a kind
+local LOAD_TO_STORE = (IR.ASTORE - IR.ALOAD) * 0x100 -- from an op to the other
 local SINK, SUNK = 253, 254 -- registers of stores that are made at the exits alone
 
 ------------------------------------------------------------------------------------------------
@@ -115,11 +117,14 @@ end
 local function follow_copies(ir, last, slots, place)
     local copy = {} -- nil: unknown, which may be anything
     local known = {} -- the instructions in front of it, by what they do
+    local stored = {} -- what they store, by where
     local function key(op, left, right)
         return (band(op, OP_AND_TYPE) * 0x10000 + band(left, 0xffff)) * 0x10000 + band(right, 0xffff)
     end
     for ref = ir.loop - 1, 1, -1 do
-        known[key(ir.op[ref], ir.left[ref], ir.right[ref])] = ref
+        local op, left, right = ir.op[ref], ir.left[ref], ir.right[ref]
+        known[key(op, left, right)] = ref
+        stored[key(op, left, 0)] = stored[key(op, left, 0)] or right
     end
     local expected = ir.loop + 1
     for ref = 1, ir.loop - 1 do
@@ -147,7 +152,8 @@ local function follow_copies(ir, last, slots, place)
                 end
             end
             if not copy[ref] and new_left and new_right then
-                copy[ref] = same and ref or known[key(op, new_left, new_right)]
+                copy[ref] = band(mode, KIND) == LOAD and stored[key(op + LOAD_TO_STORE, new_left, 0)]
+                            or same and ref or known[key(op, new_left, new_right)]
             end
         end
     end
@@ -221,15 +227,17 @@ local function find_places(mcode, addr, stubs)
         local a, b, c, d = byte(mcode, at, at + 3)
         return d and addr + at + 3 + tobit(a + b * 0x100 + c * 0x10000 + d * 0x1000000)
     end
-    for _, jump in ipairs { "\15[\128-\143]()", "\233()" } do
-        for at in gmatch(mcode, jump) do
-            local exit = stubs[target(at)]
-            if exit then add(exits, exit, at + 3) end
-        end
-    end
+    local gc_checks = {} -- offsets behind jumps that are no guard's
     for at in gmatch(mcode, "\232()") do
         local called = target(at)
         if called then add(calls, CALLER[called] or called, at + 3) end
+        if called == FUNCTIONS.lj_gc_step_jit then gc_checks[at + 3 + 8] = true end
+    end
+    for _, jump in ipairs { "\15[\128-\143]()", "\233()" } do
+        for at in gmatch(mcode, jump) do
+            local exit = stubs[target(at)]
+            if exit and not gc_checks[at + 3] then add(exits, exit, at + 3) end
+        end
     end
     -- A write barrier: test [table+8], 4; jz over the rest.
     for over, at in gmatch(mcode, "\246..?\8\4\116(.)()") do
@@ -337,7 +345,6 @@ local function lines(trace, mcode, addr, loop_offset, stubs)
         end
         if ref == ir.loop then
             cover_waiting(loop_offset)
-            covered = math.max(covered, loop_offset)
         elseif has_jump(ir, ref) then
             local offset = exits[exit] and first_between(exits[exit], covered, math.huge)
             if offset then

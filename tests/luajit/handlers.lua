@@ -1,5 +1,5 @@
--- Says on standard error how many seconds of processor time are spent in the module: in its handlers
--- for LuaJIT's events, and at its start: luajit -l handlers prog.lua
+-- Says on standard error how many seconds of processor time go into the module, at its start and
+-- in its handlers for LuaJIT's events: luajit -l handlers prog.lua
 
 jit.off(true, true)
 

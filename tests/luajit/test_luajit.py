@@ -195,7 +195,8 @@ class Module(LuaJITTest):
                               ("words", 2)):
             path = PROGRAMS / f"{program}.lua"
             source = path.read_text(encoding="utf-8").split("\n")
-            self.assertEqual(luajit(self.directory, "-l", "jitdump", path, size).returncode, 0)
+            shown = os.path.relpath(path, self.directory)
+            self.assertEqual(luajit(self.directory, "-l", "jitdump", shown, size).returncode, 0)
             for function in read_dump(self.directory).functions:
                 info = function.described_by(jitdump_reader.DebugInfo)
                 if info is None:
@@ -214,7 +215,7 @@ class Module(LuaJITTest):
                             print(f"{mnemonic} in {program}.lua:{line} {function.load.name}")
             os.unlink(next(self.directory.glob("jit-*.dump")))
         print(f"source text: {explained} of {total} instructions are explained")
-        self.assertGreaterEqual(total, 200)
+        self.assertGreaterEqual(total, 100)
         self.assertGreaterEqual(explained, NAMED_MIN * total)
 
 
@@ -249,6 +250,8 @@ class Profile(LuaJITTest, PerfTest):
         loads = [function.load.name for function in read_dump(self.directory).functions]
         self.assertEqual([name for name in loads if name != STUBS],
                          [trace.name for trace in truth.traces])
+        # Each flush takes the stubs with it; no trace may have been compiled after the last one.
+        self.assertGreaterEqual(loads.count(STUBS), max(1, truth.flushes - 1))
         return truth
 
     def test_nbody(self) -> None:
