@@ -2,6 +2,8 @@
 # Runs all tests, on a fresh Debian or Ubuntu too: installs what is missing (as root or with
 # sudo), builds, tests, and says what was skipped and why.
 #
+#   sh tests/run.sh [ctest option]...
+#
 #   JITDUMP_TESTS_BUILD_DIR       where to build; if not set, build-tests in the project
 #   JITDUMP_TESTS_REQUIRE_PERF=1  a perf that is missing or not permitted is a failure; if
 #                                 not set, the tests that need it are skipped
@@ -26,6 +28,7 @@ need pkg-config pkg-config
 need python3 python3
 need readelf binutils
 need spin spin
+need abidw abigail-tools
 need strace strace
 need luajit luajit
 need perf 'linux-perf|linux-tools-generic'
@@ -44,4 +47,4 @@ perf=$(sh "$project/tests/find-perf.sh")
 cmake -S "$project" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DJITDUMP_BUILD_TESTS=ON \
     -DJITDUMP_BUILD_EXAMPLES=ON
 cmake --build "$build" --parallel "$(nproc)"
-sh "$project/tests/ctest.sh" "$build"
+sh "$project/tests/ctest.sh" "$build" "$@"

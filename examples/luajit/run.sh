@@ -22,9 +22,11 @@ need luajit luajit
 need cc 'gcc libc6-dev'
 need cmake cmake
 need make make
-need perf 'linux-perf|linux-tools-generic'
+[ -n "$(sh "$source/tests/find-perf.sh")" ] ||
+    packages="$packages linux-perf|linux-tools-generic"
 # shellcheck disable=SC2086 # several words are wanted
 sh "$source/tests/install-packages.sh" $packages
+PATH=$(dirname "$(sh "$source/tests/find-perf.sh")"):$PATH
 
 echo "== Building and installing the library in $directory"
 {
