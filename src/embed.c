@@ -55,7 +55,7 @@ static void make_safe(char name[64], const char *path)
     const size_t length = strlen(from);
     if (length > 63)
         from += length - 63;
-    snprintf(name, 64, "%s", from);
+    strcpy(name, from);
     for (char *c = name; *c != '\0'; c++)
         if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", *c) ==
             NULL)

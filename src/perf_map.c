@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
 #include "perf_map.h"
 
 #include "jitdump.h"
@@ -184,7 +185,9 @@ int jd_perf_map_close(struct perf_map *map, uint32_t unlink_pid)
         snprintf(path, sizeof(path), PATH_FORMAT, map->pid);
         jd_new_file_unlink(path, map->fd);
     }
-    if (!jd_new_file_close(map->fd) && error == 0 && !unlink_it)
+    if (map->pid != (uint32_t)getpid())
+        close(map->fd); /* the lock is the parent's */
+    else if (!jd_new_file_close(map->fd) && error == 0 && !unlink_it)
         error = JITDUMP_ERROR_PERF_MAP;
     for (uint32_t i = 0; i < PERF_MAP_LISTS; i++)
         for (struct perf_map_name *name = map->names[i], *next; name != NULL; name = next) {

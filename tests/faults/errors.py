@@ -66,12 +66,16 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
             return _start(scenario, step, "PERF_MAP")
         return Effect("ONCE", {"SOURCE_FILE"})
     if name == "open-stale":
-        if number == errno.ENOENT:
+        if number == errno.ENOENT and not always:
             return NONE  # gone meanwhile
+        if number == errno.ENOENT and kind == "dump":
+            return Effect("ONCE", {"FILE_FOREIGN"})
         if kind == "map":
             return Effect("ONCE", {"PERF_MAP"})
         return Effect("ONCE", {"FILE_FOREIGN" if number in STALE_FOREIGN
                                else FILE_ERRORS.get(number, "IO")})
+    if name in ("fstat", "lstat", "flock") and (starts or step.startswith("source")):
+        return None  # whether the new file is still ours is not known, and it is made once more
     if name == "flock":
         if kind == "stale" and number == errno.EAGAIN:
             return Effect("ONCE", {"FILE_IN_USE", "PERF_MAP"})

@@ -196,6 +196,19 @@ int fault_fchmod(int fd, mode_t mode)
     return fails("fchmod", kind_of(fd)) ? -1 : fchmod(fd, mode);
 }
 
+/* Another descriptor of the same file. */
+int fault_fcntl(int fd, int command, ...);
+int fault_fcntl(int fd, int command, ...)
+{
+    if (fails("fcntl", kind_of(fd)))
+        return -1;
+    va_list arguments;
+    va_start(arguments, command);
+    const int least = va_arg(arguments, int);
+    va_end(arguments);
+    return opened(fcntl(fd, command, least), kind_of(fd));
+}
+
 int fault_flock(int fd, int operation);
 int fault_flock(int fd, int operation)
 {

@@ -67,7 +67,7 @@ def plans(base: Run, full: bool) -> Iterator[List[Plan]]:
                 yield [short, no_space, Plan(f"unlink.{kind}", 1, True, errno.EIO)]
     # What a second fault does to the way out of a first.
     if base.calls.get("open.dump") == 1:
-        for call in ("fstat", "lstat", "unlink", "close", "munmap"):
+        for call in ("unlink", "close", "munmap"):
             second = Plan(call if call == "munmap" else f"{call}.dump", 1, True, errno.ENOMEM)
             yield [Plan("writev.dump", 1, False, errno.ENOSPC), second]
             yield [Plan("mmap.dump", 1, False, errno.EPERM), second]
