@@ -17,6 +17,7 @@ UNLINKING = ("unlink", "stale", "fork_unlink")
 
 # The library's calls that a filtered system call fails.
 FILTERED = {
+    "close": ("close.dump",),
     "unlink": ("unlink.dump", "unlink.map", "unlink.source"),
     "fstatat": ("fstat.dump", "fstat.map", "fstat.source", "lstat.dump", "lstat.map",
                 "lstat.source"),
