@@ -387,7 +387,7 @@ static int run_process(uint64_t generation)
         start_the_end();
     }
     const bool forks = generation < settings.generations && settings.children > 0;
-    pid_t *children = calloc(settings.children + 1, sizeof(*children));
+    pid_t *children = calloc((size_t)settings.children + 1, sizeof(*children));
     if (forks)
         fork_children(generation, children);
     uint64_t appended_bytes = 0;
