@@ -154,7 +154,8 @@ local function follow_copies(ir, last, slots, place)
             end
             if not copy[ref] and new_left and new_right then
                 copy[ref] = band(mode, KIND) == LOAD and
-                            stored[key(op + LOAD_TO_STORE, new_left, 0)] or same and ref or known[key(op, new_left, new_right)]
+                            stored[key(op + LOAD_TO_STORE, new_left, 0)] or
+                            same and ref or known[key(op, new_left, new_right)]
             end
         end
     end
