@@ -15,8 +15,9 @@ struct journal *journal_create(const char *directory, uint64_t seed, uint64_t co
 {
     char path[4096];
     snprintf(path, sizeof(path), "%s/journal-%d", directory, (int)getpid());
-    const size_t size = sizeof(struct journal) + thread_count * sizeof(struct journal_thread) +
-                        thread_count * operations * sizeof(uint64_t);
+    const size_t size = sizeof(struct journal) +
+                        (size_t)thread_count * sizeof(struct journal_thread) +
+                        (size_t)(thread_count * operations) * sizeof(uint64_t);
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     struct journal *journal = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, (off_t)size) == 0)
