@@ -180,7 +180,7 @@ void jd_dump_file_close(struct dump_file *file, bool unlink_it)
     if (file->fd >= 0) {
         if (unlink_it)
             jd_new_file_unlink(file->path, file->fd);
-        close(file->fd);
+        jd_new_file_close(file->fd);
     }
     file->fd = -1;
 }

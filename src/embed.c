@@ -87,7 +87,7 @@ static int write_file(struct jitdump *dump, struct source *source, const void *t
     source->file = written ? strdup(path) : NULL;
     if (source->file == NULL)
         jd_new_file_unlink(path, fd);
-    close(fd);
+    jd_new_file_close(fd);
     source->pid = dump->pid;
     return source->file != NULL ? 0 : written ? JITDUMP_ERROR_NO_MEMORY : JITDUMP_ERROR_SOURCE_FILE;
 }

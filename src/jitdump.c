@@ -169,6 +169,10 @@ static void explain(const struct jitdump_options *options, int error, const char
                  error_number);
     else
         snprintf(options->error_message, size, "%s: %s", path, jitdump_strerror(error));
+    /* It is to be one line, and harmless on a terminal, whatever the path. */
+    for (char *c = options->error_message; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == '\x7f')
+            *c = '?';
 }
 
 void jitdump_options_init(struct jitdump_options *options, uint32_t struct_size)
