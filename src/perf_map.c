@@ -116,8 +116,8 @@ void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_co
 }
 
 /* The whole lines among the first `size` bytes: at the fork, another thread may have been
- * between its write and its count. */
-static int copy(int to, int from, uint64_t size)
+ * between its write and its count. `copied` receives their size. */
+static int copy(int to, int from, uint64_t size, uint64_t *copied)
 {
     char bytes[4096];
     uint64_t whole = 0;
@@ -132,6 +132,7 @@ static int copy(int to, int from, uint64_t size)
             whole = at + (uint64_t)(newline - bytes) + 1;
         at += (uint64_t)count;
     }
+    *copied = whole;
     return ftruncate(to, (off_t)whole) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
 }
 
@@ -141,7 +142,10 @@ int jd_perf_map_start_in_child(struct perf_map *map, uint32_t pid)
     int error = create(pid, &fd);
     if (error != 0)
         return error;
-    error = copy(fd, map->fd, atomic_load_explicit(&map->size, memory_order_relaxed));
+    uint64_t copied = 0;
+    error = copy(fd, map->fd, atomic_load_explicit(&map->size, memory_order_relaxed), &copied);
+    /* A child of this child copies as much, and its own lines. */
+    atomic_store_explicit(&map->size, copied, memory_order_relaxed);
     close(map->fd);
     map->fd = fd;
     map->pid = pid;

@@ -14,6 +14,8 @@
 
 static int write_errno;
 static int malloc_fails;
+/* Called once, after a write. */
+static void (*after_write)(void);
 
 ssize_t __real_write(int fd, const void *bytes, size_t size);
 ssize_t __wrap_write(int fd, const void *bytes, size_t size);
@@ -23,7 +25,12 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t size)
         errno = write_errno;
         return -1;
     }
-    return __real_write(fd, bytes, size);
+    const ssize_t result = __real_write(fd, bytes, size);
+    void (*const call)(void) = after_write;
+    after_write = NULL;
+    if (call != NULL)
+        call();
+    return result;
 }
 
 void *__real_malloc(size_t size);
@@ -45,6 +52,7 @@ static const char *map_path(pid_t pid)
 static int set_up(void **state)
 {
     write_errno = malloc_fails = 0;
+    after_write = NULL;
     unlink(map_path(getpid()));
     const int result = make_temporary_directory(state);
     directory = *state;
@@ -286,6 +294,45 @@ static void a_child_that_closes_at_once_leaves_all_as_it_was(void **state)
     assert_int_equal(jitdump_close(dump), 0);
 }
 
+static struct jitdump *forked_dump;
+
+/* As another thread whose line is written, but not yet counted, would see it. */
+static void fork_after_a_shorter_line(void)
+{
+    load(forked_dump, 0x2000, "b", 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    int status;
+    if (child != 0) {
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        return;
+    }
+    load(forked_dump, 0x3000, "of the child", 0);
+    const pid_t grandchild = fork();
+    if (grandchild == 0) {
+        load(forked_dump, 0x4000, "of the grandchild", 0);
+        _exit(jitdump_close(forked_dump) != 0);
+    }
+    if (waitpid(grandchild, &status, 0) != grandchild || status != 0)
+        _exit(1);
+    assert_map(grandchild, "3000 1a of the child\n4000 1a of the grandchild\n");
+    unlink(map_path(grandchild));
+    assert_map(getpid(), "3000 1a of the child\n");
+    unlink(map_path(getpid()));
+    _exit(jitdump_close(forked_dump) != 0);
+}
+
+/* What the child could not copy, being in the midst of a line, its own child does not look for. */
+static void a_child_of_a_child_has_what_its_parent_has(void **state)
+{
+    (void)state;
+    forked_dump = open_with_map();
+    after_write = fork_after_a_shorter_line;
+    load(forked_dump, 0x1000, "a longer name", 0);
+    assert_int_equal(jitdump_close(forked_dump), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -300,6 +347,7 @@ int main(void)
         TEST(what_can_t_be_written_is_told_at_the_flush),
         TEST(a_name_that_can_t_be_kept_is_told_too),
         TEST(a_child_has_a_map_of_its_own),
+        TEST(a_child_of_a_child_has_what_its_parent_has),
         TEST(a_child_that_closes_at_once_leaves_all_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
