@@ -31,6 +31,7 @@ int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_inde
         return JITDUMP_ERROR_TIER_DIALECT;
 
     int result = JITDUMP_ERROR_TIER_LIMIT;
+    const struct process_shield shield = jd_process_shield();
     jd_process_lock();
     if (dump->tiers.count < JITDUMP_TIERS_MAX) {
         const struct tier *added = jd_tiers_add(&dump->tiers, name, color_index, name_prefix);
@@ -38,6 +39,7 @@ int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_inde
         *tier = added != NULL ? added->number : 0;
     }
     jd_process_unlock();
+    jd_process_unshield(shield);
     return result;
 }
 

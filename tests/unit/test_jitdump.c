@@ -36,7 +36,11 @@ void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_malloc(size_t size)
 {
-    return malloc_fails ? NULL : __real_malloc(size);
+    if (malloc_fails) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return __real_malloc(size);
 }
 
 void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
@@ -400,6 +404,23 @@ static void a_load_that_fails_for_memory_does_not_count_towards_the_limit(void *
     assert_int_equal(jitdump_close(dump), 0);
 }
 
+static void errno_is_left_alone_where_memory_is_short(void **state)
+{
+    (void)state;
+    struct jitdump_options with = options();
+    struct jitdump *dump = open_with(&with);
+    struct jitdump_code code = code_of_size(300000);
+    uint32_t tier;
+    malloc_fails = 1;
+    errno = EDOM;
+    assert_int_equal(jitdump_load(dump, &code, NULL), JITDUMP_ERROR_NO_MEMORY);
+    assert_int_equal(errno, EDOM);
+    assert_int_equal(jitdump_add_tier(dump, "Ion", 0, NULL, &tier), JITDUMP_ERROR_NO_MEMORY);
+    assert_int_equal(errno, EDOM);
+    malloc_fails = 0;
+    assert_int_equal(jitdump_close(dump), 0);
+}
+
 static void a_dump_can_leave_nothing_behind(void **state)
 {
     (void)state;
@@ -532,6 +553,7 @@ int main(void)
         TEST(the_size_limit_ends_the_dump_with_all_that_was_accepted),
         TEST(the_size_limit_keeps_the_place_of_the_last_record),
         TEST(a_load_that_fails_for_memory_does_not_count_towards_the_limit),
+        TEST(errno_is_left_alone_where_memory_is_short),
         TEST(a_dump_can_leave_nothing_behind),
         TEST(the_header_says_what_was_chosen),
         TEST(a_thousand_dumps_leak_nothing),
