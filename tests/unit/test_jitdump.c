@@ -346,6 +346,8 @@ static void an_error_of_the_file_is_sticky(void **state)
     assert_int_equal(jitdump_load(dump, &bad, NULL), JITDUMP_ERROR_DISK_FULL);
     assert_int_equal(jitdump_move(dump, 1, 1, 2, 3), JITDUMP_ERROR_DISK_FULL);
     assert_int_equal(jitdump_append_raw(dump, 5, "x", 1), JITDUMP_ERROR_DISK_FULL);
+    assert_int_equal(jitdump_add_tier(dump, NULL, 0, NULL, NULL), JITDUMP_ERROR_DISK_FULL);
+    assert_int_equal(jitdump_embed_source(dump, NULL, NULL, 0), JITDUMP_ERROR_DISK_FULL);
     assert_int_equal(jitdump_flush(dump), JITDUMP_ERROR_DISK_FULL);
     assert_int_equal(jitdump_flush_from_signal(dump), JITDUMP_ERROR_DISK_FULL);
     assert_non_null(jitdump_path(dump));
