@@ -45,8 +45,13 @@ void faults_reset(void)
 {
     memset(plans, 0, sizeof(plans));
     file_size_limit = RLIM_INFINITY;
-    /* No other process has such a pid, or will have it with this one alive. */
-    pid = (uint32_t)(10000000 + __real_getpid() * 100);
+    pid = faults_first_pid();
+}
+
+/* No other process has such a pid, or will have it with this one alive. */
+uint32_t faults_first_pid(void)
+{
+    return 10000000 + (uint32_t)__real_getpid() * 100;
 }
 
 void faults_arm(enum fault fault, uint32_t after, uint32_t times, int error_number,
@@ -72,6 +77,11 @@ bool faults_possible(enum fault fault)
 void faults_limit_file_size(uint64_t size)
 {
     file_size_limit = size;
+}
+
+uint64_t faults_file_size_limit(void)
+{
+    return file_size_limit;
 }
 
 void faults_enter(void)

@@ -39,6 +39,7 @@ bool faults_possible(enum fault fault);
 
 /* RLIMIT_FSIZE as the library sees it. */
 void faults_limit_file_size(uint64_t size);
+uint64_t faults_file_size_limit(void);
 
 /* Calls of the library stand between these two, in one thread: others' mallocs don't fail, and
  * their files don't count. */
@@ -52,5 +53,6 @@ int faults_mappings(void);
 /* As far as the library knows, the process goes on as its own child, with another pid. */
 void faults_fork(void);
 uint32_t faults_pid(void);
+uint32_t faults_first_pid(void);
 
 #endif

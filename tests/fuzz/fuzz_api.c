@@ -63,19 +63,24 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* Returns how many files there were. */
-static int remove_files(const char *directory)
+static void remove_files(const char *directory)
 {
-    int count = 0;
     DIR *stream = opendir(directory);
     for (struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;)
-        if (entry->d_name[0] != '.') {
+        if (entry->d_name[0] != '.')
             unlinkat(dirfd(stream), entry->d_name, 0);
-            count++;
-        }
     if (stream != NULL)
         closedir(stream);
-    return count;
+}
+
+/* Of the process and its children: each input's first pid is the same. */
+static void remove_perf_maps(void)
+{
+    for (uint32_t pid = faults_first_pid(); pid <= faults_pid(); pid++) {
+        char path[64];
+        snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+        unlink(path);
+    }
 }
 
 static void remove_directories(void)
@@ -84,7 +89,9 @@ static void remove_directories(void)
         remove_files(directories[i]);
         rmdir(directories[i]);
     }
-    rmdir(strcat(directories[0], "/.."));
+    *strrchr(directories[0], '/') = '\0';
+    remove_files(directories[0]);
+    rmdir(directories[0]);
 }
 
 /* The memory of strings and arrays lives until the input's end. */
@@ -291,7 +298,9 @@ static void flush(struct model *model, bool from_signal)
     if (model->dump == NULL)
         return;
     model_flushed(model, result);
-    model_check_open(model);
+    /* Not while the library's thread is in the midst of a write. */
+    if (result == 0 || model->options.flush_mode != JITDUMP_FLUSH_BACKGROUND)
+        model_check_open(model);
 }
 
 static void close_dump(struct model *model)
@@ -419,6 +428,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     expect("mappings", (uint64_t)faults_mappings(), 0);
     for (int i = 0; i < DUMPS; i++)
         remove_files(directories[i]);
+    remove_perf_maps();
     for (uint32_t i = 0; i < description_count; i++)
         describe_end(&descriptions[i]);
     return 0;

@@ -42,6 +42,7 @@ static void start_file(struct model *model)
     if (strcmp(model->path, expected) != 0)
         wrong("path of the dump", 0, 1);
     model->has_file = true;
+    model->file_size_limit = faults_file_size_limit();
     model->facts.pid = faults_pid();
 }
 
@@ -101,11 +102,11 @@ static void follow_mode(struct model *model)
         model->flushed = model->count;
 }
 
-/* Of an error that could be the call's own, a child that has no file can only tell by another
+/* Of an error that could be the call's own, a child that had no file can only tell by another
  * call whether it comes of its start, and so is for good. */
-static bool is_for_good(const struct model *model, int error)
+static bool is_for_good(const struct model *model, int error, bool had_file)
 {
-    if (error == 0 || model->has_file)
+    if (error == 0 || had_file)
         return false;
     faults_enter();
     const int again = jitdump_flush(model->dump);
@@ -113,25 +114,27 @@ static bool is_for_good(const struct model *model, int error)
     return again == error;
 }
 
-static void follow_result(struct model *model, int result)
+static void follow_result(struct model *model, int result, bool had_file)
 {
     /* What was accepted before the size limit may meet another error when it is written. */
     if (model->sticky != 0 && !(model->sticky == JITDUMP_ERROR_SIZE_LIMIT && is_sticky(result)))
         expect("error after a sticky one", (uint64_t)-result, (uint64_t)-model->sticky);
-    if (is_sticky(result) || result == JITDUMP_ERROR_PERF_MAP || is_for_good(model, result))
+    if (is_sticky(result) || result == JITDUMP_ERROR_PERF_MAP ||
+        is_for_good(model, result, had_file))
         model->sticky = result;
     follow_mode(model);
 }
 
 void model_appended(struct model *model, const struct item *item, int result)
 {
+    const bool had_file = model->has_file;
     follow_start(model);
     if (result == 0 && item != NULL) {
         struct item copy = *item;
         copy.source_count = model->source_count;
         add(model, &copy);
     }
-    follow_result(model, result);
+    follow_result(model, result, had_file);
 }
 
 /* Since the path was new just now, who failed with it before had not got so far. */
@@ -150,6 +153,7 @@ static void forget_uncertain(struct model *model, const char *path)
 void model_embedded(struct model *model, const char *path, const void *text, uint64_t size,
                     int result)
 {
+    const bool had_file = model->has_file;
     follow_start(model);
     const bool was_sticky = model->sticky != 0;
     if (result == 0)
@@ -162,7 +166,7 @@ void model_embedded(struct model *model, const char *path, const void *text, uin
         if (result == 0)
             add_source(model, source);
     }
-    follow_result(model, result);
+    follow_result(model, result, had_file);
 }
 
 void model_flushed(struct model *model, int result)
@@ -343,6 +347,8 @@ static void check_file(const struct model *model, bool whole, bool closed)
         wrong("bytes that no call has appended", reader.left, 0);
     if (model->options.size_limit != 0 && size > model->options.size_limit)
         wrong("size of the file", size, model->options.size_limit);
+    if (size > model->file_size_limit)
+        wrong("size of the file, over RLIMIT_FSIZE", size, model->file_size_limit);
     free(bytes);
 }
 

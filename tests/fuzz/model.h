@@ -46,6 +46,7 @@ struct model {
     struct file_facts facts;
     char path[PATH_MAX];
     char source_file_prefix[PATH_MAX];
+    uint64_t file_size_limit; /* at the file's creation */
     bool has_file; /* false in a child that has not appended */
     int sticky;
     struct item items[ITEMS_MAX];

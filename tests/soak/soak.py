@@ -128,7 +128,7 @@ class Soak:
             self.flushes += int(flushes)
             self._sample(time.monotonic() - begin, int(allocated))
             try:
-                self._end_round(self.rounds % VERIFY_EVERY == 0)
+                self._end_round(self.rounds % VERIFY_EVERY == 0, options["child_end"] == "flush+_exit")
             except (Failure, jitdump_reader.FormatError) as error:
                 raise Failure(f"{self.mode}: round {self.rounds}, {words}: {error}") from error
             self.rounds += 1
@@ -148,7 +148,7 @@ class Soak:
             seconds, int(status["VmRSS"].split()[0]) << 10, int(status["VmHWM"].split()[0]) << 10,
             allocated, len(os.listdir(f"{process}/fd")), mappings, int(status["Threads"])))
 
-    def _end_round(self, verify: bool) -> None:
+    def _end_round(self, verify: bool, torn: bool) -> None:
         processes = journals(self.directory)
         self.forks += len(processes) - 1
         for pid, journal in processes.items():
@@ -162,16 +162,17 @@ class Soak:
                     self.verified += 1
                     self.verified_records += len(contents.dump.records)
             if pid != self.program.pid:
-                self._end_child(pid, verify)
+                self._end_child(pid, verify, torn)
         for name in os.listdir(self.directory):
             os.unlink(os.path.join(self.directory, name))
         self._read_long_dump(verify)
 
-    def _end_child(self, pid: int, verify: bool) -> None:
-        """Its part of the long dump is a file of its own, and so is its perf map."""
+    def _end_child(self, pid: int, verify: bool, torn: bool) -> None:
+        """Its part of the long dump is a file of its own, which it has neither flushed nor closed;
+        an _exit() can cut a write of the library's thread short. Its perf map is another."""
         path = dump_path(self.long_directory, pid)
         if verify and os.path.exists(path):
-            jitdump_reader.read(path)
+            jitdump_reader.read(path, allow_torn_tail=torn)
             self.verified += 1
         for each in (path, f"/tmp/perf-{pid}.map"):
             if os.path.exists(each):
