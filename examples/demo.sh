@@ -11,25 +11,7 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 program=$source/examples/hyperfactorial.bf
 
-say() {
-    printf '\n== %s\n\n' "$*"
-}
-
-fail() {
-    printf '\ndemo.sh: %s\n' "$*" >&2
-    exit 1
-}
-
-# On Ubuntu `perf` is a script that looks for the build of the running kernel; in a container
-# or with another kernel there may be none, and any other build does as well.
-find_perf() {
-    for candidate in perf /usr/lib/linux-tools*/perf /usr/lib/linux-tools/*/perf; do
-        if "$candidate" version >/dev/null 2>&1; then
-            echo "$candidate"
-            return
-        fi
-    done
-}
+. "$source/examples/perf.sh"
 
 install_missing() {
     packages=
@@ -52,37 +34,11 @@ build() {
     } >build.log 2>&1 || { cat build.log; fail "the build has failed"; }
 }
 
-check_permission() {
-    perf record -k mono -e cpu-clock:u -o probe.data true >probe.log 2>&1 && return
-    cat probe.log
-    users=
-    [ "$(id -u)" = 0 ] || users="
-  - run this as root, or let users do it; kernel.perf_event_paranoid must be 2 or less
-    and is $(cat /proc/sys/kernel/perf_event_paranoid) now:
-        sudo sysctl kernel.perf_event_paranoid=2"
-    fail "perf events are not permitted here. What helps:$users
-  - in a container: start it with --cap-add PERFMON; and where its seccomp profile
-    forbids perf_event_open all the same, with --security-opt seccomp=unconfined"
-}
-
-# Without what would be the same in each row: the command, the shared object.
-report() {
-    perf report --stdio -q -i perf.jit.data --no-children --percent-limit 0.5 "$@" |
-        sed -e '/^#/d' -e '/^ *$/d'
-}
-
 # The lines' text behind their numbers.
 with_text() {
     awk 'NR == FNR { text[FNR] = $0; next }
          { split($2, place, ":")
            print $0 "  " (place[1] == "hyperfactorial.bf" ? text[place[2]] : "") }' "$program" -
-}
-
-# perf calls objdump for it. With --asm-raw it does not parse the instructions, over which
-# perf 6.12 crashes. The number in front of a source line is not the line's own (perf 6.1 counts
-# from elsewhere); those behind // are.
-annotate() {
-    perf annotate --stdio -q -l --asm-raw -i perf.jit.data "$1" | sed 's/^\( *: \)[0-9]* */\1/'
 }
 
 # How many of the chains that begin in generated code go down to main().
@@ -95,17 +51,11 @@ count_chains() {
 }
 
 install_missing
-perf_program=$(find_perf)
-[ -n "$perf_program" ] || fail "perf is still missing after the installation"
 directory=${1:-$(mktemp -d /tmp/jitdump-demo.XXXXXX)}
 mkdir -p "$directory"
 cd "$directory"
 directory=$PWD
-export PERF_PAGER=cat JITDUMPDIR="$directory"
-perf() {
-    command "$perf_program" --buildid-dir "$directory/buildid" "$@"
-}
-check_permission
+use_perf "$directory"
 
 say "Building in $directory"
 build

@@ -58,8 +58,8 @@ static bool is_free(uint32_t generation, uint32_t flushed)
 /* Swaps the cursor. Success releases, to the acquiring load of the next reservation, the
  * clock reading before it and what is_free() has acquired. It is sequentially consistent
  * for has_work(), which looks at the cursor after the flag is dropped, and for
- * jd_append_buffer_is_empty(), which the flusher thread asks after it has said that it is idle:
- * the appender swaps first, and looks at the flag, or whether the thread is idle, afterwards.
+ * jd_append_buffer_is_empty(), which the flusher thread asks after it has said that it sleeps:
+ * the appender swaps first, and looks at the flag, or whether the thread sleeps, afterwards.
  * Failure tells nothing, and the loop loads anew. Model: cursor_is_as_loaded. */
 static bool swap_cursor(struct append_buffer *buffer, uint64_t from, uint64_t to)
 {

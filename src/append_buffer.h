@@ -81,12 +81,14 @@ struct append_buffer {
 struct append_reservation {
     /* Where to write the bytes; NULL for an oversize reservation. */
     unsigned char *bytes;
-    /* The clock's reading that belongs to this place in the order. */
+    /* The clock's reading that belongs to this place in the order. Not beside `index`: who
+     * passes both on, as record_stamp does, would read the two as one piece, for which a
+     * processor waits until both stores are through. */
     uint64_t timestamp;
-    /* Above 0, ascending in file order, never the same for two reservations. */
-    uint64_t index;
     uint32_t generation;
     uint32_t size;
+    /* Above 0, ascending in file order, never the same for two reservations. */
+    uint64_t index;
     /* The reservation sealed the block before its own, and that was complete by then. */
     bool completed_previous;
 };

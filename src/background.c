@@ -2,13 +2,20 @@
  * An idle process is not woken: the thread sleeps without a limit while the buffer is
  * empty. The append that ends this calls it; from then on it lets bytes gather for an
  * interval, or until a block is complete, and flushes.
+ *
+ * A call costs the appender a system call only if the thread has lain down.
  */
 #define _GNU_SOURCE
 #include "background.h"
 
 #include "futex.h"
 
+#include <sched.h>
 #include <signal.h>
+
+/* How long the thread stays awake for the next block: about as long as a wake-up costs the
+ * appender. Longer than it takes to fill a block with small functions. */
+#define WATCH_NS 50000
 
 static bool is_stopping(struct background *background)
 {
@@ -16,28 +23,49 @@ static bool is_stopping(struct background *background)
     return atomic_load_explicit(&background->stopping, memory_order_seq_cst) != 0;
 }
 
-static void sleep_while_empty(struct background *background)
+static bool has_cause(struct background *background, enum background_sleep sleep)
 {
+    return is_stopping(background) ||
+           (sleep == BACKGROUND_UNTIL_APPEND ? !jd_append_buffer_is_empty(background->buffer)
+                                             : jd_append_buffer_has_complete(background->buffer));
+}
+
+static void sleep_until(struct background *background, enum background_sleep sleep,
+                        uint64_t timeout_ns)
+{
+    /* Before the look, so that a call in between ends the sleep. */
     const uint32_t seen = atomic_load_explicit(&background->calls, memory_order_seq_cst);
-    /* Says that it is idle and then looks; jd_background_call() comes after an append and
-     * then looks whether it is idle. Both sequentially consistent: one sees the other.
-     * Model: sleep_while_empty. */
-    atomic_store_explicit(&background->idle, 1, memory_order_seq_cst);
-    if (jd_append_buffer_is_empty(background->buffer) && !is_stopping(background))
-        futex_wait(&background->calls, seen, FUTEX_FOREVER);
-    atomic_store_explicit(&background->idle, 0, memory_order_seq_cst);
+    /* Says that it sleeps and then looks; jd_background_call() comes after an append and then
+     * looks whether it sleeps. Both sequentially consistent: one sees the other.
+     * Model: sleep_until. */
+    atomic_store_explicit(&background->sleep, sleep, memory_order_seq_cst);
+    if (!has_cause(background, sleep))
+        futex_wait(&background->calls, seen, timeout_ns);
+    atomic_store_explicit(&background->sleep, BACKGROUND_AWAKE, memory_order_seq_cst);
+}
+
+/* Watches `calls`, which changes once per block, rather than the block, whose counter every
+ * append would have to take back from this thread's processor. Misses nothing that matters:
+ * sleep_until() looks again. */
+static void watch(struct background *background)
+{
+    /* The additions are in jd_background_call() and call(). */
+    const uint32_t seen = atomic_load_explicit(&background->calls, memory_order_seq_cst);
+    if (has_cause(background, BACKGROUND_UNTIL_COMPLETE))
+        return;
+    const uint64_t end = jd_clock_now(JITDUMP_CLOCK_MONOTONIC) + WATCH_NS;
+    while (atomic_load_explicit(&background->calls, memory_order_relaxed) == seen &&
+           jd_clock_now(JITDUMP_CLOCK_MONOTONIC) < end)
+        sched_yield();
 }
 
 static void *flush_until_stopped(void *argument)
 {
     struct background *background = argument;
     while (!is_stopping(background)) {
-        sleep_while_empty(background);
-        /* Before the look, so that a call in between ends the sleep: call() adds after the
-         * block is complete. Model: flusher. */
-        const uint32_t seen = atomic_load_explicit(&background->calls, memory_order_seq_cst);
-        if (!jd_append_buffer_has_complete(background->buffer) && !is_stopping(background))
-            futex_wait(&background->calls, seen, background->interval_ns);
+        sleep_until(background, BACKGROUND_UNTIL_APPEND, FUTEX_FOREVER);
+        watch(background);
+        sleep_until(background, BACKGROUND_UNTIL_COMPLETE, background->interval_ns);
         /* Waits for no append that is under way: it would sleep where the call of the one
          * that completes the sealed block does not reach it. */
         jd_append_buffer_seal(background->buffer);
@@ -52,7 +80,7 @@ int jd_background_start(struct background *background, struct append_buffer *buf
     background->buffer = buffer;
     background->interval_ns = interval_ns;
     atomic_init(&background->calls, 0);
-    atomic_init(&background->idle, 0);
+    atomic_init(&background->sleep, BACKGROUND_AWAKE);
     atomic_init(&background->stopping, 0);
 
     /* A thread inherits the mask of its maker. */
@@ -77,11 +105,15 @@ static void call(struct background *background)
 
 void jd_background_call(struct background *background, bool completed)
 {
-    /* The other side is in sleep_while_empty(). The exchange lets one of many appenders
-     * make the system call. Model: jd_background_call. */
-    if (completed ||
-        (atomic_load_explicit(&background->idle, memory_order_seq_cst) != 0 &&
-         atomic_exchange_explicit(&background->idle, 0, memory_order_seq_cst) != 0))
+    /* The load is in watch(). */
+    if (completed)
+        atomic_fetch_add_explicit(&background->calls, 1, memory_order_seq_cst);
+    /* The other side is in sleep_until(). The exchange lets one of many appenders make the
+     * system call. Model: jd_background_call. */
+    const uint32_t ends = completed ? BACKGROUND_UNTIL_COMPLETE : BACKGROUND_UNTIL_APPEND;
+    if (atomic_load_explicit(&background->sleep, memory_order_seq_cst) >= ends &&
+        atomic_exchange_explicit(&background->sleep, BACKGROUND_AWAKE, memory_order_seq_cst) !=
+            BACKGROUND_AWAKE)
         call(background);
     /* Nobody to call: at exit, while other threads still append. */
     if (completed && is_stopping(background))

@@ -8,15 +8,23 @@
 
 #include <pthread.h>
 
+enum background_sleep {
+    BACKGROUND_AWAKE = 0,
+    /* It has found no complete block, and sleeps an interval at most. */
+    BACKGROUND_UNTIL_COMPLETE = 1,
+    /* It has found the buffer empty, and sleeps without a limit. */
+    BACKGROUND_UNTIL_APPEND = 2
+};
+
 struct background {
     struct append_buffer *buffer;
     uint64_t interval_ns;
     pthread_t thread;
     bool running;
-    /* Counts the calls for the thread: the futex word that it sleeps on. */
+    /* Counts complete blocks, and calls for the thread: the futex word that it sleeps on. */
     _Alignas(CACHE_LINE) _Atomic uint32_t calls;
-    /* 1 while the thread has found the buffer empty and sleeps without a limit. */
-    _Atomic uint32_t idle;
+    /* What it sleeps until: enum background_sleep. What ends the first ends the second. */
+    _Atomic uint32_t sleep;
     _Atomic uint32_t stopping;
 };
 

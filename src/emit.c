@@ -92,6 +92,18 @@ static int after_append(struct jitdump *dump, uint64_t timestamp, bool completed
     return flush_error(dump);
 }
 
+/* A group that fits into a block. True if the append left a complete block behind. */
+static inline bool append_to_block(struct jitdump *dump, const struct group *group,
+                            struct append_reservation *reservation)
+{
+    jd_append_buffer_reserve(&dump->buffer, (uint32_t)(group->head_size + group->tail_size),
+                             reservation);
+    encode_head(dump, group, reservation, reservation->bytes);
+    if (group->tail_size != 0)
+        put(reservation->bytes + group->head_size, group->tail, (size_t)group->tail_size);
+    return jd_append_buffer_commit(&dump->buffer, reservation);
+}
+
 static int append(struct jitdump *dump, const struct group *group, uint64_t *index)
 {
     const uint64_t size = group->head_size + group->tail_size;
@@ -102,11 +114,7 @@ static int append(struct jitdump *dump, const struct group *group, uint64_t *ind
         return append_oversize(dump, group, index);
 
     struct append_reservation reservation;
-    jd_append_buffer_reserve(&dump->buffer, (uint32_t)size, &reservation);
-    encode_head(dump, group, &reservation, reservation.bytes);
-    if (group->tail_size != 0)
-        put(reservation.bytes + group->head_size, group->tail, (size_t)group->tail_size);
-    const bool completed = jd_append_buffer_commit(&dump->buffer, &reservation);
+    const bool completed = append_to_block(dump, group, &reservation);
     *index = reservation.index;
     return after_append(dump, reservation.timestamp, completed);
 }
@@ -129,9 +137,7 @@ void jd_dump_append_close(struct jitdump *dump)
     const struct group group = {.encode = jd_record_close_write,
                                 .head_size = sizeof(struct jit_code_close)};
     struct append_reservation reservation;
-    jd_append_buffer_reserve(&dump->buffer, (uint32_t)group.head_size, &reservation);
-    encode_head(dump, &group, &reservation, reservation.bytes);
-    jd_append_buffer_commit(&dump->buffer, &reservation);
+    append_to_block(dump, &group, &reservation);
 }
 
 static int load(struct jitdump *dump, const struct jitdump_code *code, struct scratch *scratch,

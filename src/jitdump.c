@@ -231,10 +231,14 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
 
 /* Fork and exit */
 
+static struct jitdump *dump_of(struct process_member *member)
+{
+    return (struct jitdump *)(void *)((char *)member - offsetof(struct jitdump, member));
+}
+
 static void after_fork(struct process_member *member)
 {
-    struct jitdump *dump =
-        (struct jitdump *)(void *)((char *)member - offsetof(struct jitdump, member));
+    struct jitdump *dump = dump_of(member);
     /* What is in the buffer is the parent's to write. */
     jd_append_buffer_reset(&dump->buffer);
     jd_background_forget(&dump->background);
@@ -244,8 +248,7 @@ static void after_fork(struct process_member *member)
 
 static void at_exit(struct process_member *member)
 {
-    struct jitdump *dump =
-        (struct jitdump *)(void *)((char *)member - offsetof(struct jitdump, member));
+    struct jitdump *dump = dump_of(member);
     jd_background_stop(&dump->background);
     jd_append_buffer_flush_all(&dump->buffer, EXIT_TIMEOUT_NS);
 }

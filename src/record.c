@@ -82,9 +82,11 @@ static bool has_lines(const struct jitdump_code *code)
     return code->line_count != 0 || code->track_count != 0;
 }
 
+/* Half of it given is an error of the check's. */
 static bool has_unwinding(const struct jitdump_code *code)
 {
-    return code->eh_frame_size != 0 || code->unwind != NULL;
+    return code->eh_frame_size != 0 || code->unwind != NULL || code->eh_frame != NULL ||
+           code->eh_frame_hdr_size != 0 || code->eh_frame_hdr != NULL;
 }
 
 static bool has_tier_record(const struct record_code *record)
@@ -98,15 +100,16 @@ int jd_record_code_check(struct record_code *record, uint64_t *head_size)
     record->tier = code->tier != 0 ? tiers_find(record->tiers, code->tier) : NULL;
     if (record->tier == NULL && code->tier != 0)
         return JITDUMP_ERROR_TIER;
-    uint64_t load_size, unwinding_info_size, debug_info_size = 0;
+    uint64_t load_size, debug_info_size = 0;
+    record->unwinding_info_size = 0;
     int error = load_check(record, &load_size);
     if (error == 0 && has_lines(code))
         error = jd_debug_info_check(&record->debug_info, record->settings, code, record->scratch,
                                     &debug_info_size);
+    if (error == 0 && has_unwinding(code))
+        error = unwinding_info_check(code, record->elf_mach, &record->unwinding_info_size);
     if (error == 0)
-        error = unwinding_info_check(code, record->elf_mach, &unwinding_info_size);
-    if (error == 0)
-        *head_size = debug_info_size + unwinding_info_size + load_size;
+        *head_size = debug_info_size + record->unwinding_info_size + load_size;
     if (error == 0 && has_tier_record(record))
         *head_size += jd_samply_tier_size(record->tier);
     return error;
@@ -120,7 +123,7 @@ unsigned char *jd_record_code_write(unsigned char *to, const struct record_stamp
         to = jd_debug_info_write(to, stamp, &record->debug_info);
     if (has_tier_record(record))
         to = jd_samply_tier_write(to, stamp, record->tier);
-    if (has_unwinding(record->code))
+    if (record->unwinding_info_size != 0)
         to = unwinding_info_write(to, stamp, record->code);
     return load_write(to, stamp, record);
 }

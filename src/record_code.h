@@ -16,9 +16,10 @@ struct record_code {
     struct scratch *scratch;
 
     /* Set by the check. */
-    const struct tier *tier; /* NULL: none */
-    size_t prefix_size;      /* of the tier's prefix to the name */
-    size_t name_size;        /* with its NUL */
+    const struct tier *tier;      /* NULL: none */
+    size_t prefix_size;           /* of the tier's prefix to the name */
+    size_t name_size;             /* with its NUL */
+    uint64_t unwinding_info_size; /* of the record; 0: none */
     struct debug_info debug_info;
 };
 

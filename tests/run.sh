@@ -2,6 +2,8 @@
 # Runs all tests, on a fresh Debian or Ubuntu too: installs what is missing (as root or with
 # sudo), builds, tests, and says what was skipped and why.
 #
+#   sh tests/run.sh [ctest option]...
+#
 #   JITDUMP_TESTS_BUILD_DIR       where to build; if not set, build-tests in the project
 #   JITDUMP_TESTS_REQUIRE_PERF=1  a perf that is missing or not permitted is a failure; if
 #                                 not set, the tests that need it are skipped
@@ -26,6 +28,7 @@ need pkg-config pkg-config
 need python3 python3
 need readelf binutils
 need spin spin
+need abidw abigail-tools
 need strace strace
 need perf 'linux-perf|linux-tools-generic'
 need llvm-dwarfdump llvm
@@ -37,18 +40,10 @@ need_header cmocka.h libcmocka-dev
 # shellcheck disable=SC2086 # several words are wanted
 sh "$project/tests/install-packages.sh" $packages
 
-# Ubuntu's perf is a script that starts the one made for the running kernel, which in a
-# container, or after an update, is often not installed. Any other does as well.
-if ! perf version >/dev/null 2>&1; then
-    for perf in /usr/lib/linux-tools*/perf /usr/lib/linux-tools/*/perf; do
-        if "$perf" version >/dev/null 2>&1; then
-            PATH=$(dirname "$perf"):$PATH
-            break
-        fi
-    done
-fi
+perf=$(sh "$project/tests/find-perf.sh")
+[ -z "$perf" ] || PATH=$(dirname "$perf"):$PATH
 
 cmake -S "$project" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DJITDUMP_BUILD_TESTS=ON \
     -DJITDUMP_BUILD_EXAMPLES=ON
 cmake --build "$build" --parallel "$(nproc)"
-sh "$project/tests/ctest.sh" "$build"
+sh "$project/tests/ctest.sh" "$build" "$@"

@@ -1,11 +1,11 @@
 /*
  * The benchmark: every way of writing a jitdump, in one run.
  *
- * usage: bench [-r ROUNDS] [-b BYTES] [-t THREADS]... [-s CODE_SIZE]... [-l LINES]... [-w WRITER]
- *              DIRECTORY...
+ * usage: bench [-r ROUNDS] [-b BYTES] [-t THREADS]... [-s CODE_SIZE]... [-d DESCRIPTION]...
+ *              [-w WRITER] DIRECTORY...
  *
- * For each directory, number of threads, code size, and with or without lines: ROUNDS
- * rounds, and in each round every writer once, so that what disturbs the machine disturbs
+ * For each directory, number of threads, code size and description (none, lines, inlining):
+ * ROUNDS rounds, and in each round every writer once, so that what disturbs the machine disturbs
  * all alike. A writer's turn is two passes over new files of about BYTES bytes: one
  * that times each append, and one that only takes the total, undisturbed by timing.
  *
@@ -13,6 +13,7 @@
  * makes tables and a plot of it.
  */
 #define _GNU_SOURCE
+#include "code.h"
 #include "writers.h"
 
 #include <pthread.h>
@@ -25,7 +26,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHOICES_MAX = 8, LINE_SIZE = 16, LINES_MAX = 64 };
+enum { CHOICES_MAX = 8 };
+
+/* Some processors' counter goes in steps of 10 ns. So p50 is that of so many appends in a row,
+ * divided by their number; few enough that at 4 KiB most have no full block among them. */
+enum { IN_A_ROW = 4 };
 
 struct choices {
     unsigned long values[CHOICES_MAX];
@@ -162,6 +167,20 @@ static double quantile(const uint64_t *sorted, size_t count, double fraction, do
     return (double)sorted[(size_t)(fraction * (double)(count - 1))] / per_ns;
 }
 
+/* Of appends in a row; `ticks` is overwritten. */
+static double median_in_a_row(uint64_t *ticks, size_t count, double per_ns)
+{
+    const size_t rows = count / IN_A_ROW;
+    for (size_t i = 0; i < rows; i++) {
+        uint64_t sum = 0;
+        for (size_t j = 0; j < IN_A_ROW; j++)
+            sum += ticks[i * IN_A_ROW + j];
+        ticks[i] = sum;
+    }
+    qsort(ticks, rows, sizeof(*ticks), compare);
+    return quantile(ticks, rows, 0.5, per_ns) / IN_A_ROW;
+}
+
 struct result {
     double total, cpu, p50, p99, p999, max, writes, bytes;
 };
@@ -174,11 +193,15 @@ static struct result run_writer(struct pass *pass, double per_ns)
     memset(ticks, 0, count * sizeof(*ticks)); /* no page faults while timing */
     pass->ticks = ticks;
     run_pass(pass);
-    qsort(ticks, count, sizeof(*ticks), compare);
-    struct result result = {.p50 = quantile(ticks, count, 0.5, per_ns),
-                            .p99 = quantile(ticks, count, 0.99, per_ns),
-                            .p999 = quantile(ticks, count, 0.999, per_ns),
-                            .max = quantile(ticks, count, 1, per_ns)};
+    uint64_t *const copy = malloc(count * sizeof(*copy));
+    check(copy == NULL, "malloc");
+    memcpy(copy, ticks, count * sizeof(*copy));
+    qsort(copy, count, sizeof(*copy), compare);
+    struct result result = {.p99 = quantile(copy, count, 0.99, per_ns),
+                            .p999 = quantile(copy, count, 0.999, per_ns),
+                            .max = quantile(copy, count, 1, per_ns)};
+    free(copy);
+    result.p50 = median_in_a_row(ticks, count, per_ns);
     free(ticks);
     pass->ticks = NULL;
     run_pass(pass);
@@ -189,14 +212,14 @@ static struct result run_writer(struct pass *pass, double per_ns)
     return result;
 }
 
-static void print_row(const char *directory, const struct pass *pass, unsigned long size,
+static void print_row(const struct pass *pass, const char *description,
                       const struct result *results)
 {
     static bool started;
-    printf("%s{\"directory\": \"%s\", \"threads\": %lu, \"code_size\": %lu, \"lines\": %llu, "
-           "\"writer\": \"%s\", \"records\": %lu, \"rounds\": [",
-           started ? ",\n" : "", directory, pass->threads, size,
-           (unsigned long long)pass->code->line_count, pass->writer->name,
+    printf("%s{\"directory\": \"%s\", \"threads\": %lu, \"code_size\": %llu, "
+           "\"description\": \"%s\", \"writer\": \"%s\", \"records\": %lu, \"rounds\": [",
+           started ? ",\n" : "", pass->directory, pass->threads,
+           (unsigned long long)pass->code->code_size, description, pass->writer->name,
            pass->threads * pass->records);
     started = true;
     for (unsigned long i = 0; i < rounds; i++) {
@@ -210,49 +233,38 @@ static void print_row(const char *directory, const struct pass *pass, unsigned l
     fflush(stdout);
 }
 
-static void run_cell(const char *directory, unsigned long threads, unsigned long size, bool lines,
-                     const char *only, double per_ns)
+static bool takes_part(const struct writer *writer, enum description description, const char *only)
 {
-    static const char file_name[] = "/home/user/project/module.js";
-    struct jitdump_line table[LINES_MAX];
-    unsigned char *const bytes = malloc(size);
-    check(bytes == NULL, "malloc");
-    memset(bytes, 0x90, size);
-    struct jitdump_code code = {.struct_size = sizeof(code),
-                                .name = "JS:*aFunctionOfTheBenchmark",
-                                .code_addr = UINT64_C(0x7f0000001000),
-                                .code_size = size,
-                                .code_bytes = bytes};
-    if (lines) {
-        code.lines = table;
-        code.line_count = size / LINE_SIZE < LINES_MAX ? size / LINE_SIZE : LINES_MAX;
-        for (uint32_t i = 0; i < code.line_count; i++)
-            table[i] = (struct jitdump_line){code.code_addr + i * LINE_SIZE, 1 + i, 1, file_name};
-    }
-    writers_prepare(&code);
+    return (description != DESCRIPTION_INLINING || writer->inlining) &&
+           (only == NULL || strcmp(only, writer->name) == 0);
+}
 
+static void run_cell(const char *directory, unsigned long threads, unsigned long size,
+                     enum description description, const char *only, double per_ns)
+{
+    struct jitdump_code *const code = code_make(size, description);
+    const unsigned long all = bytes_per_pass / writers_prepare(directory, code);
+    struct pass pass = {.directory = directory,
+                        .code = code,
+                        .threads = threads,
+                        .records = (all / threads / IN_A_ROW + 1) * IN_A_ROW};
     struct result *const results = calloc(writer_count * rounds, sizeof(*results));
     check(results == NULL, "calloc");
-    const unsigned long all = bytes_per_pass / (size + 100 + 45 * code.line_count);
-    struct pass pass = {.directory = directory,
-                        .code = &code,
-                        .threads = threads,
-                        .records = all / threads + 1};
     for (unsigned long round = 0; round < rounds; round++) {
         for (size_t i = 0; i < writer_count; i++) {
             const size_t turn = (i + round) % writer_count;
             pass.writer = &writers[turn];
-            if (only == NULL || strcmp(only, pass.writer->name) == 0)
+            if (takes_part(pass.writer, description, only))
                 results[turn * rounds + round] = run_writer(&pass, per_ns);
         }
     }
     for (size_t i = 0; i < writer_count; i++) {
         pass.writer = &writers[i];
-        if (only == NULL || strcmp(only, pass.writer->name) == 0)
-            print_row(directory, &pass, size, &results[i * rounds]);
+        if (takes_part(pass.writer, description, only))
+            print_row(&pass, description_names[description], &results[i * rounds]);
     }
     free(results);
-    free(bytes);
+    code_free(code);
 }
 
 static void choose(struct choices *choices, const char *text)
@@ -261,41 +273,51 @@ static void choose(struct choices *choices, const char *text)
     choices->values[choices->count++] = strtoul(text, NULL, 10);
 }
 
+static void choose_description(struct choices *choices, const char *name)
+{
+    for (unsigned long i = 0; i < DESCRIPTIONS; i++) {
+        if (strcmp(description_names[i], name) == 0 && choices->count < CHOICES_MAX)
+            choices->values[choices->count++] = i;
+    }
+    check(choices->count == 0, name);
+}
+
 int main(int argc, char **argv)
 {
-    struct choices threads = {.count = 0}, sizes = {.count = 0}, lines = {.count = 0};
+    struct choices threads = {.count = 0}, sizes = {.count = 0}, descriptions = {.count = 0};
     const char *only = NULL;
-    for (int option; (option = getopt(argc, argv, "r:b:t:s:l:w:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "r:b:t:s:d:w:")) != -1;) {
         switch (option) {
         case 'r': rounds = strtoul(optarg, NULL, 10); break;
         case 'b': bytes_per_pass = strtoul(optarg, NULL, 10); break;
         case 't': choose(&threads, optarg); break;
         case 's': choose(&sizes, optarg); break;
-        case 'l': choose(&lines, optarg); break;
+        case 'd': choose_description(&descriptions, optarg); break;
         case 'w': only = optarg; break;
         default: return 2;
         }
     }
     if (optind == argc || rounds == 0) {
         fprintf(stderr, "usage: bench [-r ROUNDS] [-b BYTES] [-t THREADS]... [-s CODE_SIZE]... "
-                        "[-l 0|1]... [-w WRITER] DIRECTORY...\n");
+                        "[-d DESCRIPTION]... [-w WRITER] DIRECTORY...\n");
         return 2;
     }
     if (threads.count == 0)
         threads = (struct choices){{1, 2, 8, 32}, 4};
     if (sizes.count == 0)
         sizes = (struct choices){{64, 512, 4096, 65536}, 4};
-    if (lines.count == 0)
-        lines = (struct choices){{0, 1}, 2};
+    if (descriptions.count == 0)
+        descriptions = (struct choices){
+            {DESCRIPTION_NONE, DESCRIPTION_LINES, DESCRIPTION_INLINING}, DESCRIPTIONS};
 
     const double per_ns = ticks_per_ns();
     printf("{\"processors\": %ld, \"rows\": [\n", sysconf(_SC_NPROCESSORS_ONLN));
     for (int i = optind; i < argc; i++)
         for (size_t t = 0; t < threads.count; t++)
-            for (size_t l = 0; l < lines.count; l++)
+            for (size_t d = 0; d < descriptions.count; d++)
                 for (size_t s = 0; s < sizes.count; s++)
-                    run_cell(argv[i], threads.values[t], sizes.values[s], lines.values[l] != 0,
-                             only, per_ns);
+                    run_cell(argv[i], threads.values[t], sizes.values[s],
+                             (enum description)descriptions.values[d], only, per_ns);
     printf("\n]}\n");
     return 0;
 }

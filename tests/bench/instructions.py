@@ -26,13 +26,13 @@ FUNCTIONS = {
 }
 
 
-def count(bench: str, directory: str, writer: str, size: int, lines: int) -> float:
+def count(bench: str, directory: str, writer: str, size: int, description: str) -> float:
     with tempfile.NamedTemporaryFile() as profile:
         run = subprocess.run(
             [
                 "valgrind", "--tool=callgrind", "--callgrind-out-file=" + profile.name,
                 "--toggle-collect=" + FUNCTIONS[writer],
-                bench, "-r", "1", "-b", "400000", "-t", "1", "-s", str(size), "-l", str(lines),
+                bench, "-r", "1", "-b", "400000", "-t", "1", "-s", str(size), "-d", description,
                 "-w", writer, directory,
             ],
             check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
@@ -45,12 +45,12 @@ def count(bench: str, directory: str, writer: str, size: int, lines: int) -> flo
 
 def main() -> None:
     bench, directory = sys.argv[1:]
-    cells = [(size, lines) for lines in (0, 1) for size in SIZES]
-    titles = ["%d B%s" % (size, ", lines" if lines else "") for size, lines in cells]
+    cells = [(size, description) for description in ("none", "lines") for size in SIZES]
+    titles = ["%d B, %s" % cell for cell in cells]
     print("| writer | " + " | ".join(titles) + " |")
     print("|" + "---|" * (len(cells) + 1))
     for writer in FUNCTIONS:
-        counts = [count(bench, directory, writer, size, lines) for size, lines in cells]
+        counts = [count(bench, directory, writer, size, description) for size, description in cells]
         print("| %s | " % writer + " | ".join("%.0f" % c for c in counts) + " |", flush=True)
 
 

@@ -14,8 +14,8 @@ from statistics import median
 from typing import Any, Dict, List, Optional, Tuple
 
 LIMIT = "limit-copy"
-# Directory, threads, code size, lines.
-Cell = Tuple[str, int, int, int]
+# Directory, threads, code size, description.
+Cell = Tuple[str, int, int, str]
 Row = Dict[str, Any]
 Rows = Dict[Cell, Dict[str, Row]]
 
@@ -25,7 +25,7 @@ def load(path: str) -> Rows:
         results = json.load(file)
     rows: Rows = {}
     for row in results["rows"]:
-        cell = (row["directory"], row["threads"], row["code_size"], row["lines"])
+        cell = (row["directory"], row["threads"], row["code_size"], row["description"])
         rows.setdefault(cell, {})[row["writer"]] = row
     return rows
 
@@ -48,8 +48,7 @@ def print_table(titles: List[str], lines: List[List[str]]) -> None:
 
 def print_full(rows: Rows) -> None:
     for cell, writers in rows.items():
-        directory, threads, size, lines = cell
-        print("### %s, %d threads, %d bytes, %d lines\n" % (directory, threads, size, lines))
+        print("### %s, %d threads, %d bytes, description: %s\n" % cell)
         table = []
         for name, row in writers.items():
             base = writers.get(LIMIT, row)
@@ -70,11 +69,11 @@ def print_full(rows: Rows) -> None:
 
 
 def print_summary(rows: Rows) -> None:
-    for directory, lines in sorted({(c[0], c[3] != 0) for c in rows}, key=lambda c: (c[1], c[0])):
-        cells = [c for c in rows if (c[0], c[3] != 0) == (directory, lines) and c[1] in (1, 8)]
+    for directory, description in dict.fromkeys((c[0], c[3]) for c in rows):
+        cells = [c for c in rows if (c[0], c[3]) == (directory, description) and c[1] in (1, 8)]
         titles = ["%d thread%s, %d B" % (c[1], "" if c[1] == 1 else "s", c[2]) for c in cells]
         for name, key in (("p50", "p50_ns"), ("p99.9", "p999_ns"), ("total", "total_ns")):
-            print("%s, ns per append, %s%s\n" % (name, directory, ", with lines" if lines else ""))
+            print("%s, ns per append, %s, description: %s\n" % (name, directory, description))
             print_table(
                 ["writer"] + titles,
                 [
@@ -99,8 +98,8 @@ def print_targets(rows: Rows) -> None:
         add(what, cell, "≥ %g" % target, value, value >= target)
 
     for cell, writers in rows.items():
-        directory, threads, size, lines = cell
-        if lines:
+        directory, threads, size, description = cell
+        if description != "none":
             continue
         limit, stdio, writev = (writers[n] for n in (LIMIT, "mutex-stdio", "writev-each"))
         buffered, background, through = (
@@ -124,7 +123,7 @@ def print_targets(rows: Rows) -> None:
             at_most("write-through total : writev-each", cell, 1, for_total)
             add("write-through CPU : writev-each", cell, "", for_cpu, None)
         if threads == 8:
-            one = rows[(directory, 1, size, lines)]["buffered"]
+            one = rows[(directory, 1, size, description)]["buffered"]
             at_most("buffered p50 : one thread's", cell, 1.5, ratio(buffered, one, "p50_ns"))
             at_most("buffered total : one thread's", cell, 1, ratio(buffered, one, "total_ns"))
             at_least("mutex-stdio p99.9 : buffered", cell, 5, ratio(stdio, buffered, "p999_ns"))
@@ -142,7 +141,7 @@ def plot(rows: Rows, path: str) -> None:
 
     pyplot.rcParams["svg.fonttype"] = "none"  # text as text
     pyplot.rcParams["svg.hashsalt"] = "jitdump"  # the same ids each time
-    cells = [c for c in rows if c[1] in (1, 8) and c[2] in (64, 4096) and c[3] == 0]
+    cells = [c for c in rows if c[1] in (1, 8) and c[2] in (64, 4096) and c[3] == "none"]
     cells = [c for c in cells if c[0] == cells[0][0]]
     figures, axes = pyplot.subplots(1, len(cells), figsize=(3.6 * len(cells), 4), squeeze=False)
     quantiles: List[Tuple[str, str, str]] = [

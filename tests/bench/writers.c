@@ -156,17 +156,6 @@ static void put_to_descriptor(struct file *file, const void *bytes, size_t size)
 static unsigned char *encoded;
 static size_t encoded_size;
 
-void writers_prepare(const struct jitdump_code *code)
-{
-    char *bytes;
-    free(encoded);
-    struct file file = {.stream = open_memstream(&bytes, &encoded_size)};
-    check(file.stream == NULL, "open_memstream");
-    put_records(&file, code, now(), put_to_stream);
-    check(fclose(file.stream) != 0, "open_memstream");
-    encoded = (unsigned char *)bytes;
-}
-
 static _Thread_local unsigned char block[BLOCK_SIZE];
 static _Thread_local size_t used;
 
@@ -307,6 +296,7 @@ static void *library_open(const char *directory, uint32_t flush_mode)
     char message[256];
     const struct jitdump_options options = {.struct_size = sizeof(options),
                                             .flush_mode = flush_mode,
+                                            .dialect = JITDUMP_DIALECT_SAMPLY_2026,
                                             .directory = directory,
                                             .error_message = message,
                                             .error_message_size = sizeof(message)};
@@ -343,15 +333,34 @@ static void library_close(void *state)
     check(jitdump_close(state) != 0, "jitdump_close");
 }
 
+size_t writers_prepare(const char *directory, const struct jitdump_code *code)
+{
+    struct jitdump *dump = buffered_open(directory);
+    library_append(dump, code);
+    check(jitdump_flush(dump) != 0, "jitdump_flush");
+    FILE *file = fopen(jitdump_path(dump), "rb");
+    check(file == NULL, jitdump_path(dump));
+    check(fseek(file, 0, SEEK_END) != 0, "fseek");
+    encoded_size = (size_t)ftell(file) - sizeof(struct jitdump_file_header);
+    check(fseek(file, sizeof(struct jitdump_file_header), SEEK_SET) != 0, "fseek");
+    free(encoded);
+    encoded = malloc(encoded_size);
+    check(encoded == NULL || fread(encoded, encoded_size, 1, file) != 1, "fread");
+    fclose(file);
+    check(unlink(jitdump_path(dump)) != 0, "unlink");
+    library_close(dump);
+    return encoded_size;
+}
+
 const struct writer writers[] = {
-    {"limit-copy", file_open, copy_append, limit_finish_thread, file_close},
-    {"limit-ordered", file_open, ordered_append, limit_finish_thread, file_close},
-    {"limit-write", file_open, write_append, limit_finish_thread, file_close},
-    {"mutex-stdio", stdio_open, stdio_append, NULL, file_close},
-    {"writev-each", file_open, writev_append, NULL, file_close},
-    {"writes-each", file_open, writes_append, NULL, file_close},
-    {"buffered", buffered_open, library_append, NULL, library_close},
-    {"background", background_open, library_append, NULL, library_close},
-    {"write-through", write_through_open, library_append, NULL, library_close},
+    {"limit-copy", file_open, copy_append, limit_finish_thread, file_close, true},
+    {"limit-ordered", file_open, ordered_append, limit_finish_thread, file_close, true},
+    {"limit-write", file_open, write_append, limit_finish_thread, file_close, true},
+    {"mutex-stdio", stdio_open, stdio_append, NULL, file_close, false},
+    {"writev-each", file_open, writev_append, NULL, file_close, false},
+    {"writes-each", file_open, writes_append, NULL, file_close, false},
+    {"buffered", buffered_open, library_append, NULL, library_close, true},
+    {"background", background_open, library_append, NULL, library_close, true},
+    {"write-through", write_through_open, library_append, NULL, library_close, true},
 };
 const size_t writer_count = sizeof(writers) / sizeof(writers[0]);

@@ -80,7 +80,10 @@ byte done;
 #ifdef BACKGROUND
 /* struct background */
 byte calls;
-bit idle;
+byte sleep; /* enum background_sleep: */
+#define AWAKE 0
+#define UNTIL_COMPLETE 1
+#define UNTIL_APPEND 2
 bit stopping;
 bit stopped;
 bit flusher_asleep; /* on the futex word `calls` */
@@ -529,16 +532,16 @@ inline call()
 inline jd_background_call()
 {
     if
-    :: completed -> call()
-    :: else ->
+    :: completed -> calls++ /* ends a watch, which changes nothing and is not modelled */
+    :: else
+    fi;
+    if
+    :: sleep >= (completed -> UNTIL_COMPLETE : UNTIL_APPEND) ->
            if
-           :: idle ->
-                  if
-                  :: d_step { idle -> idle = 0 } -> call()
-                  :: else
-                  fi
+           :: d_step { sleep != AWAKE -> sleep = AWAKE } -> call()
            :: else
            fi
+    :: else
     fi;
     if
     :: completed && stopping -> flush()
@@ -556,32 +559,46 @@ inline sleep_until_called(calls_)
 #endif
 }
 
-inline sleep_while_empty()
+/* The flusher looks at `stopping` and at the buffer; sets `complete` if there is cause to go on. */
+inline has_cause(until)
+{
+    if
+    :: stopping -> complete = true
+    :: else ->
+           if
+           :: until == UNTIL_COMPLETE -> has_complete()
+           :: else ->
+                  /* jd_append_buffer_is_empty() */
+                  complete = true;
+                  if
+                  :: d_step { cursor_offset == 0 -> load_cursor() } ->
+                         d_step { complete = (generation != flushed); generation = 0 }
+                  :: else
+                  fi
+           fi
+    fi
+}
+
+inline sleep_until(until)
 {
     seen_calls = calls;
-#ifndef MUTANT_IDLE_STORE_LATE
-    idle = 1;
+#ifndef MUTANT_SLEEP_STORE_LATE
+    sleep = until;
 #endif
-    /* jd_append_buffer_is_empty() */
-    if
-    :: d_step { cursor_offset == 0 -> load_cursor() } ->
-           d_step { complete = (generation == flushed); generation = 0 }
-    :: else
-    fi;
-#ifdef MUTANT_IDLE_STORE_LATE
-    idle = 1;
+    has_cause(until);
+#ifdef MUTANT_SLEEP_STORE_LATE
+    sleep = until;
 #endif
     if
-    :: complete ->
-           complete = false;
+    :: !complete ->
+           sleep_until_called(seen_calls);
            if
-           :: !stopping -> sleep_until_called(seen_calls); !flusher_asleep
-           :: else
+           :: !flusher_asleep
+           :: until == UNTIL_COMPLETE -> flusher_asleep = 0 /* the interval may end at any time */
            fi
     :: else
     fi;
-    seen_calls = 0;
-    idle = 0
+    d_step { complete = false; seen_calls = 0; sleep = AWAKE }
 }
 
 proctype flusher()
@@ -592,19 +609,8 @@ proctype flusher()
     do
     :: stopping -> break
     :: else ->
-           sleep_while_empty();
-           seen_calls = calls;
-           has_complete();
-           if
-           :: !complete && !stopping ->
-                  sleep_until_called(seen_calls);
-                  if
-                  :: !flusher_asleep
-                  :: flusher_asleep = 0 /* the interval may end at any time */
-                  fi
-           :: else
-           fi;
-           d_step { complete = false; seen_calls = 0 };
+           sleep_until(UNTIL_APPEND);
+           sleep_until(UNTIL_COMPLETE);
 #ifdef MUTANT_FLUSHER_WAITS_FOR_APPENDS
            flush_all()
 #else

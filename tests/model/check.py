@@ -38,6 +38,7 @@ MODEL_RUNS = [
     Run("EAGER", Sizes(2, 3)),
     Run("LAZY", Sizes(2, 3)),
     Run("BACKGROUND", Sizes(2, 1, oversize=2, flusher=0)),
+    Run("BACKGROUND", Sizes(2, 2, oversize=2, flusher=2)),
     Run("BACKGROUND", Sizes(1, 3)),
     Run("EAGER", Sizes(2, 2), "cycles"),
     Run("LAZY", Sizes(2, 2), "cycles"),
@@ -77,7 +78,7 @@ MUTANTS: Dict[str, List[Run]] = {
     "FLUSHED_STORE_LATE": [Run("LAZY", TWO), Run("EAGER", TWO)],
     # The flusher thread.
     "SLEEP_WITHOUT_COMPARISON": [Run("BACKGROUND", Sizes(1, 1, 2, 2))],
-    "IDLE_STORE_LATE": [Run("BACKGROUND", Sizes(1, 1, 2, 2))],
+    "SLEEP_STORE_LATE": [Run("BACKGROUND", Sizes(1, 1, 2, 2))],
     "FLUSHER_WAITS_FOR_APPENDS": [Run("BACKGROUND", Sizes(1, 2, 3, 3))],
 }
 

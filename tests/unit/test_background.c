@@ -148,7 +148,7 @@ static void an_idle_thread_sleeps(void **state)
 {
     struct fixture *fixture = *state;
     assert_int_equal(jd_background_start(&fixture->background, &fixture->buffer, 1), 0);
-    while (atomic_load(&fixture->background.idle) == 0)
+    while (atomic_load(&fixture->background.sleep) != BACKGROUND_UNTIL_APPEND)
         sched_yield();
     const uint32_t calls = atomic_load(&fixture->background.calls);
     append(fixture, 10);

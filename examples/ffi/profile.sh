@@ -1,0 +1,73 @@
+# shellcheck shell=sh disable=SC2034,SC2154,SC2164 # names of what sources this
+# What every language's run.sh does; sourced by it, not run. In this order:
+#
+#     language=python
+#     . "$(dirname "$0")/../profile.sh"
+#     need python3 python3               a command, and the package that has it
+#     begin "$@"                         installs that, builds and installs the library, and
+#                                        goes to a folder for what is made: $directory
+#     ... > layout.json                  the binding's declarations, for tests/bindings
+#     profile NAME COMMAND...            runs the example under perf, and shows the function NAME
+#
+# $prefix is where the library is installed: LD_LIBRARY_PATH and PKG_CONFIG_PATH lead there.
+
+source=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd)
+here=$source/examples/ffi/$language
+. "$source/examples/perf.sh"
+
+packages=
+# need COMMAND PACKAGE
+need() {
+    command -v "$1" >/dev/null || packages="$packages $2"
+}
+
+# begin [DIRECTORY]
+begin() {
+    mkdir -p "${1:-$source/build-ffi}"
+    root=$(CDPATH='' cd -- "${1:-$source/build-ffi}" && pwd)
+    need cc 'gcc libc6-dev'
+    need objdump binutils
+    need cmake cmake
+    need pkg-config pkg-config
+    command -v make >/dev/null || need ninja make
+    [ -n "$(find_perf)" ] || packages="$packages linux-perf|linux-tools-generic"
+    # shellcheck disable=SC2086 # several words are wanted
+    sh "$source/tests/install-packages.sh" $packages
+
+    directory=$root/$language prefix=$root/prefix
+    mkdir -p "$directory"
+    cd "$directory"
+    say "Building and installing the library into $prefix"
+    generator=
+    command -v make >/dev/null || generator='-G Ninja'
+    {
+        # shellcheck disable=SC2086 # empty or two words
+        cmake -S "$source" -B "$root/library" $generator -DCMAKE_BUILD_TYPE=Release \
+            -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
+            -DJITDUMP_BUILD_TESTS=OFF -DJITDUMP_BUILD_EXAMPLES=OFF &&
+            cmake --build "$root/library" --parallel "$(nproc)" &&
+            cmake --install "$root/library"
+    } >build.log 2>&1 || { cat build.log; fail "the build has failed"; }
+    export LD_LIBRARY_PATH="$prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    export PKG_CONFIG_PATH="$prefix/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
+}
+
+# profile NAME COMMAND...
+profile() {
+    name=$1
+    shift
+    rm -rf jit-*.dump jitted-*.so perf.data perf.jit.data
+    use_perf "$directory"
+    # cpu-clock exists everywhere, also in virtual machines without hardware counters.
+    say "Recording: perf record -k mono -e cpu-clock:u $*"
+    perf record -k mono -e cpu-clock:u -F 1999 -o perf.data "$@" >output.txt
+    perf inject --jit -i perf.data -o perf.jit.data
+    say "Functions"
+    report -F overhead,sym | tee functions.txt
+    grep -q -F -w -- "$name" functions.txt || fail "perf does not know the function $name"
+    say "Source lines of $name"
+    report --sort srcline -S "$name"
+    say "$name, annotated"
+    annotate "$name"
+    say "Everything is in $directory; to look around: perf report -i $directory/perf.jit.data"
+}

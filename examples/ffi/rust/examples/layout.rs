@@ -1,0 +1,5 @@
+//! Prints what the binding declares.
+
+fn main() {
+    println!("{}", jitdump::layout::json());
+}
