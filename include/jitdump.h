@@ -16,7 +16,11 @@
  *   jitdump_strerror() says of it is one line with the cause and the way out.
  *   A call that fails has appended nothing.
  * - It may be called from any thread at any time, but not from a signal handler.
- *   Calls on one handle need no lock of the caller's.
+ *   Calls on one handle need no lock of the caller's. A thread with a stack of 16 KiB can
+ *   append; tracks need 20 KiB more.
+ * - A thread may be cancelled at any time: no call is left halfway. Only with
+ *   PTHREAD_CANCEL_ASYNCHRONOUS that can't be kept, as for most functions of the C library:
+ *   the file stays readable, but what comes later may be lost, and a flush wait for ever.
  * - A NULL handle is a no-op that returns 0, so that a runtime which is not being
  *   profiled needs no `if`.
  * - It does not print, exit, install signal handlers, or leave errno changed.
@@ -27,7 +31,9 @@
  *   program built against an older header keeps working.
  *
  * Strings are bytes that end with NUL. Consumers expect UTF-8; the library passes
- * them through as they are.
+ * them through as they are, of any length, control characters included. perf prints these
+ * too: who names functions after text of others, and looks at profiles on a terminal, may
+ * want to replace them.
  */
 #ifndef JITDUMP_H
 #define JITDUMP_H
@@ -252,7 +258,9 @@ enum jitdump_flush_mode {
     JITDUMP_FLUSH_BUFFERED = 1,
     /* As buffered, but a thread of the library (all signals blocked) does the writing
      * and bounds the wait to about flush_interval_ns even when no append follows.
-     * No append executes a `write` unless the whole buffer is full. */
+     * No append executes a `write` unless the whole buffer is full. The thread lives until
+     * jitdump_close() or exit(): where all other threads end by pthread_exit() instead, the
+     * process stays. */
     JITDUMP_FLUSH_BACKGROUND = 2
 };
 
@@ -274,10 +282,11 @@ enum jitdump_option_flags {
     JITDUMP_SOURCE_FILES = 8,
     /* Also writes /tmp/perf-<pid>.map, mode 0600: a line of text for each load and each move,
      * for what reads no jitdump: perf top, perf report without inject, bpftrace, bcc. It
-     * knows no time: where an address was used twice, perf picks either line. Costs a `write`
-     * per load and move in every flush mode. What can't be written is an error of
-     * jitdump_flush() and jitdump_close(). perf as root ignores the map of another user
-     * without its option -f. */
+     * knows no time: where an address was used twice, perf picks either line. Control
+     * characters become '?', so that no name can make a line of its own, and what is over 1023
+     * bytes is cut. Costs a `write` per load and move in every flush mode. What can't be
+     * written is an error of jitdump_flush() and jitdump_close(). perf as root ignores the map
+     * of another user without its option -f. */
     JITDUMP_PERF_MAP = 16
 };
 
@@ -326,7 +335,7 @@ struct jitdump_options {
     const char *directory;
     /* If not NULL, a buffer for one line of text that says why jitdump_open() failed,
      * with the path that it failed on, always NUL-terminated, cut to
-     * error_message_size bytes; empty after success. */
+     * error_message_size bytes, with '?' for control characters; empty after success. */
     char *error_message;
     uint64_t error_message_size;
     /* The name of the track to emit of functions that have several, up to 255 bytes; of those
@@ -364,10 +373,16 @@ JITDUMP_API void jitdump_options_init(struct jitdump_options *options, uint32_t 
  * that were still buffered are written by the parent alone. Tiers and sources stay known
  * there, and the sources are written to the child's dump too. A perf map of the child's own
  * starts as a copy of the parent's. vfork and posix_spawn need nothing; a child made by a
- * bare clone system call must not use the handle.
+ * bare clone system call or _Fork(), or by the fork() of another C library than this one's
+ * (dlmopen), must not use the handle.
+ *
+ * The directory is kept as an absolute path, and the file as a descriptor above 2: chdir
+ * changes nothing. After chroot or a change of user the dump goes on; what needs the path then,
+ * a child's own file and JITDUMP_UNLINK_AT_CLOSE, may fail.
  *
  * exit: at a normal end of the process, or when the library is unloaded, a dump that
- * is still open is flushed, not closed.
+ * is still open is flushed, not closed. Unloading ends the background thread, but the file's
+ * descriptor and its mapping stay: close before dlclose().
  */
 JITDUMP_API int jitdump_open(struct jitdump **dump, const struct jitdump_options *options);
 

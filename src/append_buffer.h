@@ -34,6 +34,12 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+/* The cursor is one word. Where no instruction swaps 64 bits, the compiler would call a function
+ * of another library for it, which takes a lock. */
+#ifndef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
+#error "libjitdump needs 64-bit compare-and-swap. On i386: -march=i586 or later; on arm: ARMv7."
+#endif
+
 /* Four: one that is filled, one that is written, one between them for a thread that is
  * interrupted in the middle of its copy, and one for an oversize append. */
 #define APPEND_BUFFER_BLOCKS 4

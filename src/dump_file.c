@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
 #include "dump_file.h"
 
 #include "jitdump.h"
@@ -178,7 +179,7 @@ void jd_dump_file_close(struct dump_file *file, bool unlink_it)
     if (file->fd >= 0) {
         if (unlink_it)
             jd_new_file_unlink(file->path, file->fd);
-        close(file->fd);
+        jd_new_file_close(file->fd);
     }
     file->fd = -1;
 }

@@ -55,7 +55,7 @@ static void make_safe(char name[64], const char *path)
     const size_t length = strlen(from);
     if (length > 63)
         from += length - 63;
-    snprintf(name, 64, "%s", from);
+    strcpy(name, from);
     for (char *c = name; *c != '\0'; c++)
         if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", *c) ==
             NULL)
@@ -90,7 +90,7 @@ static int write_file(struct jitdump *dump, struct source *source, const void *t
     source->file = written ? strdup(path) : NULL;
     if (source->file == NULL)
         jd_new_file_unlink(path, fd);
-    close(fd);
+    jd_new_file_close(fd);
     source->pid = dump->pid;
     return source->file != NULL ? 0 : written ? JITDUMP_ERROR_NO_MEMORY : JITDUMP_ERROR_SOURCE_FILE;
 }
@@ -111,7 +111,8 @@ static struct source *new_source(const struct jitdump *dump, const char *path, c
     source->size = size;
     if (has_source_records(dump)) {
         source->padded_size = size + samply_padding(strlen(path) + 1 + size);
-        source->text = calloc(1, (size_t)source->padded_size + 1);
+        if (source->padded_size < SIZE_MAX)
+            source->text = calloc(1, (size_t)source->padded_size + 1);
         if (source->text == NULL) {
             jd_source_free(source);
             return NULL;

@@ -2,6 +2,7 @@
  * The handle's life: open, flush, close, and what fork and exit do to it.
  */
 #define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
 #include "dump.h"
 #include "elf_mach.h"
 #include "futex.h"
@@ -167,6 +168,10 @@ static void explain(const struct jitdump_options *options, int error, const char
                  error_number);
     else
         snprintf(options->error_message, size, "%s: %s", path, jitdump_strerror(error));
+    /* It is to be one line, and harmless on a terminal, whatever the path. */
+    for (char *c = options->error_message; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == '\x7f')
+            *c = '?';
 }
 
 void jitdump_options_init(struct jitdump_options *options, uint32_t struct_size)

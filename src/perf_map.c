@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
 #include "perf_map.h"
 
 #include "jitdump.h"
@@ -161,7 +162,10 @@ void jd_perf_map_close(struct perf_map *map, bool unlink_it)
         snprintf(path, sizeof(path), PATH_FORMAT, map->pid);
         jd_new_file_unlink(path, map->fd);
     }
-    close(map->fd);
+    if (map->pid == (uint32_t)getpid())
+        jd_new_file_close(map->fd);
+    else
+        close(map->fd); /* the lock is the parent's */
     for (uint32_t i = 0; i < PERF_MAP_LISTS; i++)
         for (struct perf_map_name *name = map->names[i], *next; name != NULL; name = next) {
             next = name->next;

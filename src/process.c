@@ -5,7 +5,11 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+/* How long the exit waits for a call in another thread that opens or closes. */
+#define EXIT_TIMEOUT_S 1
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct process_member *members;
@@ -57,10 +61,15 @@ void jd_process_remove(struct process_member *member)
 }
 
 /* A destructor, not atexit(): it runs after the program's own exit functions, which may
- * still generate code, and when the library is unloaded. */
+ * still generate code, and when the library is unloaded. Who holds the lock may be the thread that
+ * exits, from a signal handler: then nothing is flushed, but the process ends. */
 __attribute__((destructor)) static void at_exit(void)
 {
-    jd_process_lock();
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += EXIT_TIMEOUT_S;
+    if (pthread_mutex_timedlock(&lock, &deadline) != 0)
+        return;
     for (struct process_member *member = members; member != NULL; member = member->next)
         member->at_exit(member);
     jd_process_unlock();

@@ -49,6 +49,9 @@ static int load_check(struct record_code *record, uint64_t *head_size)
     const int error = jd_record_range_check(code->code_addr, code->code_size);
     if (error != 0)
         return error;
+    /* In a 32-bit process: code to be read where no pointer leads. */
+    if (code->code_bytes == NULL && code->code_addr + code->code_size > UINTPTR_MAX)
+        return JITDUMP_ERROR_CODE_ADDR;
     record->prefix_size = record->tier != NULL ? strlen(record->tier->prefix) : 0;
     record->name_size = strlen(code->name) + 1;
     *head_size = sizeof(struct jit_code_load) + record->prefix_size + record->name_size;

@@ -30,6 +30,7 @@ need readelf binutils
 need spin spin
 need abidw abigail-tools
 need strace strace
+need luajit luajit
 need perf 'linux-perf|linux-tools-generic'
 need llvm-dwarfdump llvm
 need qemu-aarch64 qemu-user

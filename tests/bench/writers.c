@@ -137,7 +137,7 @@ static inline void put_records(struct file *file, const struct jitdump_code *cod
     const struct jit_code_load load = load_record(file, code, name_size, timestamp);
     put_part(file, &load, sizeof(load));
     put_part(file, code->name, name_size);
-    put_part(file, code->code_bytes, code->code_size);
+    put_part(file, code->code_bytes, (size_t)code->code_size);
 }
 
 static void put_to_stream(struct file *file, const void *bytes, size_t size)
@@ -267,14 +267,15 @@ static void writev_append(void *state, const struct jitdump_code *code)
             memcpy(to, &entry, sizeof(entry));
             to = (unsigned char *)stpcpy((char *)to + sizeof(entry), name) + 1;
         }
-        check(write(file->fd, bytes, lines.header.total_size) != lines.header.total_size, "write");
+        check(write(file->fd, bytes, lines.header.total_size) != (ssize_t)lines.header.total_size,
+              "write");
         free(bytes);
     }
     const struct jit_code_load load = load_record(file, code, name_size, timestamp);
     const struct iovec parts[3] = {{(void *)(uintptr_t)&load, sizeof(load)},
                                    {(void *)(uintptr_t)code->name, name_size},
-                                   {(void *)(uintptr_t)code->code_bytes, code->code_size}};
-    check(writev(file->fd, parts, 3) != load.header.total_size, "writev");
+                                   {(void *)(uintptr_t)code->code_bytes, (size_t)code->code_size}};
+    check(writev(file->fd, parts, 3) != (ssize_t)load.header.total_size, "writev");
     pthread_mutex_unlock(&file->lock);
 }
 

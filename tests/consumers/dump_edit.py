@@ -6,8 +6,9 @@ import struct
 from typing import Callable, List, NamedTuple
 
 import jitdump_reader
-from jitdump_records import (JIT_CODE_CLOSE, RECORD_HEADER_SIZE, DebugEntry, DebugInfo, Load,
-                             Record, UnwindingInfo)
+from jitdump_records import (JIT_CODE_CLOSE, JIT_CODE_DEBUG_INFO, JIT_CODE_LOAD, JIT_CODE_MOVE,
+                             JIT_CODE_UNWINDING_INFO, RECORD_HEADER_SIZE, DebugEntry, DebugInfo,
+                             Load, Record, UnwindingInfo)
 
 
 class Piece(NamedTuple):
@@ -103,3 +104,32 @@ def header_first(info: UnwindingInfo) -> bytes:
         add(frame, fde + 8, -len(header))
     head = struct.pack("=QQQ", info.unwind_data_size, info.eh_frame_hdr_size, info.mapped_size)
     return head + bytes(header + frame)
+
+
+# What JIT_CODE_LOAD and others have between the record header and strings or bytes.
+FIELDS = {JIT_CODE_LOAD: "IIQQQQ", JIT_CODE_MOVE: "IIQQQQQ", JIT_CODE_DEBUG_INFO: "QQ",
+          JIT_CODE_CLOSE: "", JIT_CODE_UNWINDING_INFO: "QQQ"}
+
+
+def swap_byte_order(path: pathlib.Path) -> None:
+    """Rewrites the dump as a machine of the other byte order would have written it, but for the
+    machine code and its eh_frame."""
+    data = path.read_bytes()
+    dump = jitdump_reader.read(str(path))
+    other = {"<": ">", ">": "<"}[dump.header.order]
+
+    def swapped(format: str, offset: int) -> bytes:
+        return struct.pack(other + format, *struct.unpack_from(dump.header.order + format, data,
+                                                               offset))
+
+    parts = [swapped("IIIIIIQQ", 0)]
+    for record in dump.records:
+        head = "IIQ" + FIELDS[record.id]
+        offset = record.offset + struct.calcsize("=" + head)
+        parts.append(swapped(head, record.offset))
+        for entry in getattr(record, "entries", []):
+            parts.append(swapped("QII", offset))
+            parts.append(entry.name.encode("utf-8", "surrogateescape") + b"\0")
+            offset += struct.calcsize("=QII") + len(parts[-1])
+        parts.append(data[offset:record.offset + record.total_size])
+    path.write_bytes(b"".join(parts))

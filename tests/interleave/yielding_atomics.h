@@ -27,7 +27,7 @@ static inline void interleave(void)
         const struct {
             long seconds;
             long nanoseconds;
-        } time = {0, random / 512 % 50000};
+        } time = {0, (long)(random / 512 % 50000)};
         syscall(SYS_nanosleep, &time, NULL);
     } else if (random % 4 == 0) {
         syscall(SYS_sched_yield);

@@ -76,7 +76,7 @@ static void measure(enum shape shape, uint32_t count, enum jitdump_dialect diale
         if (jd_debug_info_check(&info, &settings, code, &scratch, &size) != 0)
             abort();
         if (bytes == NULL) {
-            bytes = malloc(size);
+            bytes = malloc((size_t)size);
             if (bytes == NULL)
                 abort();
             allocated = scratch.allocated != NULL;

@@ -17,9 +17,11 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "property"), str(HERE.parent / "tiered")]
+sys.path[:0] = [str(HERE.parent / folder)
+                for folder in ("property", "tiered", "reader", "consumers")]
 
 import decoder  # noqa: E402
+import dump_edit  # noqa: E402
 from tiered_log import Code, Log  # noqa: E402
 
 PROGRAM = HERE.parent.parent / "examples" / "tiered" / "program.tl"
@@ -52,7 +54,7 @@ def build(folder: str) -> str | None:
 
 
 class Crate(unittest.TestCase):
-    def records(self, dialect: str) -> tuple[list[dict], Log]:
+    def dump(self, dialect: str) -> tuple[pathlib.Path, Log]:
         directory = tempfile.mkdtemp(prefix="jitdump-")
         self.addCleanup(shutil.rmtree, directory)
         log = pathlib.Path(directory) / "log"
@@ -60,8 +62,11 @@ class Crate(unittest.TestCase):
         run(TIERED, "--jitdump", dialect, "--log", log, "--rounds", "120", PROGRAM,
             directory=directory)
         (dump,) = pathlib.Path(directory).glob("jit-*.dump")
-        text = run(READ_DUMP, dump, directory=directory)
-        return [json.loads(line) for line in text.splitlines()], Log(log)
+        return dump, Log(log)
+
+    def records(self, dump: pathlib.Path) -> list[dict]:
+        text = run(READ_DUMP, dump, directory=str(dump.parent))
+        return [json.loads(line) for line in text.splitlines()]
 
     def check_group(self, group: list[dict], code: Code) -> None:
         load = group[-1]
@@ -75,7 +80,8 @@ class Crate(unittest.TestCase):
 
     def check(self, dialect: str) -> list[list[dict]]:
         """The groups of functions."""
-        records, log = self.records(dialect)
+        dump, log = self.dump(dialect)
+        records = self.records(dump)
         self.assertEqual(records[-1]["id"], decoder.CLOSE)
         groups: list[list[dict]] = []
         group: list[dict] = []
@@ -113,6 +119,12 @@ class Crate(unittest.TestCase):
         for group in self.check("perf"):
             self.assertEqual([record["id"] for record in group],
                              [decoder.DEBUG_INFO, UNWINDING_INFO, decoder.LOAD])
+
+    def test_other_byte_order(self) -> None:
+        dump, _ = self.dump("perf")
+        records = self.records(dump)
+        dump_edit.swap_byte_order(dump)
+        self.assertEqual(self.records(dump), records)
 
     def test_2023(self) -> None:
         groups = self.check("samply-2023")

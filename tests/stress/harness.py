@@ -1,6 +1,7 @@
 """What the drivers of the stress program share.
 
-The program's path comes in $JITDUMP_STRESS. $JITDUMP_STRESS_SCALE, 1 if it is not set, lengthens
+The program's path comes in $JITDUMP_STRESS, and in $JITDUMP_EMULATOR what runs the programs of
+other machines. $JITDUMP_STRESS_SCALE, 1 if it is not set, lengthens
 or shortens the tests.
 """
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Dict, List
 from journal import Journal
 from verify import Contents, Failure
 
-PROGRAM = os.environ["JITDUMP_STRESS"]
+EMULATOR = os.environ.get("JITDUMP_EMULATOR", "").split()
+PROGRAM = [*EMULATOR, os.environ["JITDUMP_STRESS"]]
 SCALE = float(os.environ.get("JITDUMP_STRESS_SCALE", "1"))
 
 MODES = ("write-through", "buffered", "background")
@@ -27,7 +29,7 @@ def scaled(count: int) -> int:
 
 def command(directory: str, **options: object) -> List[str]:
     """The program's command line; `code_size_max=300` becomes `--code-size-max 300`."""
-    line = [PROGRAM, "--directory", directory]
+    line = [*PROGRAM, "--directory", directory]
     for name, value in options.items():
         if value is not None:
             line += ["--" + name.replace("_", "-"), str(value)]
@@ -36,6 +38,8 @@ def command(directory: str, **options: object) -> List[str]:
 
 def why_no_forks() -> str:
     """Why this build of the program can't be tried with children; empty if it can."""
+    if EMULATOR:
+        return "qemu-user aborts where the child of a process with threads starts one"
     with tempfile.TemporaryDirectory(prefix="jitdump-stress-") as directory:
         result = subprocess.run(command(directory, operations=1, children=1), capture_output=True,
                                 text=True, check=False)

@@ -1,8 +1,11 @@
 #!/bin/sh
 # The stress program alone, without children and without a look into the files: each call is
 # checked, and the sizes of the files. More appends than the drivers have time to verify.
+#
+# usage: in_process.sh PROGRAM [EMULATOR]
 set -eu
 stress=$1
+emulator=${2:-}
 scale=${JITDUMP_STRESS_SCALE:-1}
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT INT TERM
@@ -13,7 +16,7 @@ run() {
     operations=$(awk "BEGIN { print int($2 * $scale) + 1 }")
     shift 2
     echo "$threads threads, $operations appends, $*"
-    "$stress" --directory "$directory" --threads "$threads" --operations "$operations" "$@" >/dev/null
+    $emulator "$stress" --directory "$directory" --threads "$threads" --operations "$operations" "$@" >/dev/null
     rm -f "$directory"/*
 }
 

@@ -12,8 +12,8 @@ _Static_assert(sizeof(struct journal) == 64, "as journal.py has it");
 
 static size_t size_of(uint64_t thread_count, uint64_t operations)
 {
-    return sizeof(struct journal) + thread_count * sizeof(struct journal_thread) +
-           thread_count * operations * sizeof(uint64_t);
+    return sizeof(struct journal) + (size_t)thread_count * sizeof(struct journal_thread) +
+           (size_t)(thread_count * operations) * sizeof(uint64_t);
 }
 
 struct journal *journal_create(const char *directory, uint64_t seed, uint64_t code_size_max,

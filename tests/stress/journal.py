@@ -5,8 +5,8 @@ import struct
 from typing import List
 
 MAGIC = 0x6A6F75726E616C31
-HEADER = struct.Struct("=QQQQQqqQ")
-THREAD = struct.Struct("=QQq40x")
+HEADER = "QQQQQqqQ"
+THREAD = "QQq40x"
 
 
 class ThreadJournal:
@@ -26,13 +26,17 @@ class Journal:
         self.threads: List[ThreadJournal] = []
         self.seed = self.code_size_max = self.operations = 0
         self.signal_result = self.close_result = 0
-        if len(data) < HEADER.size or HEADER.unpack_from(data)[0] != MAGIC:
+        # The byte order of the process, as the struct module has it.
+        self.order = ">" if data.startswith(struct.pack(">Q", MAGIC)) else "<"
+        header = struct.Struct(self.order + HEADER)
+        thread = struct.Struct(self.order + THREAD)
+        if len(data) < header.size or header.unpack_from(data)[0] != MAGIC:
             return
         (_, self.seed, self.code_size_max, count, self.operations, self.signal_result,
-         self.close_result, _) = HEADER.unpack_from(data)
-        indices = HEADER.size + count * THREAD.size
+         self.close_result, _) = header.unpack_from(data)
+        indices = header.size + count * thread.size
         for number in range(count):
-            returned, flushed, error = THREAD.unpack_from(data, HEADER.size + number * THREAD.size)
-            code_indices = struct.unpack_from(f"={returned}Q", data,
+            returned, flushed, error = thread.unpack_from(data, header.size + number * thread.size)
+            code_indices = struct.unpack_from(f"{self.order}{returned}Q", data,
                                               indices + number * self.operations * 8)
             self.threads.append(ThreadJournal(returned, flushed, error, list(code_indices)))

@@ -16,8 +16,8 @@
 #endif
 
 /* What can be chosen from, each at its value. */
-static const char *const end_names[] = {"close",       "return", "exit",  "_exit",
-                                        "flush+_exit", "segv",   "pause", NULL};
+static const char *const end_names[] = {"close", "return", "exit",  "_exit", "flush+_exit",
+                                        "segv",  "abort",  "pause", NULL};
 static const char *const mode_names[] = {"write-through", "buffered", "background", NULL};
 static const char *const dialect_names[] = {"perf", "samply-2023", "samply-2026", NULL};
 
@@ -74,6 +74,7 @@ static const struct argument {
     {"generations", .number = &settings.generations},
     {"fork-every", .number = &settings.fork_every},
     {"end", .choice = &settings.end, .choices = end_names},
+    {"end-after-us", .number = &settings.end_after_us},
     {"child-end", .choice = &settings.child_end, .choices = end_names},
     {"signal-interval-us", .number = &settings.signal_interval_us},
 };

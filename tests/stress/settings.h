@@ -11,7 +11,8 @@
 
 #define THREADS_MAX 64
 
-enum end { END_CLOSE, END_RETURN, END_EXIT, END__EXIT, END_FLUSH__EXIT, END_SEGV, END_PAUSE };
+enum end { END_CLOSE, END_RETURN, END_EXIT, END__EXIT, END_FLUSH__EXIT, END_SEGV, END_ABORT,
+           END_PAUSE };
 
 extern struct settings {
     struct jitdump_options options;
@@ -35,6 +36,9 @@ extern struct settings {
     /* enum end. */
     uint32_t end;
     uint32_t child_end;
+    /* The end comes after so long, by a signal's handler in one of the threads; 0: when all have
+     * appended. */
+    uint64_t end_after_us;
     /* A signal whose handler calls jitdump_flush_from_signal() comes so often; 0: never. */
     uint64_t signal_interval_us;
     struct workload workload;

@@ -35,6 +35,16 @@
 #define CLOSE_SIZE 16
 #define SOURCE_RECORD_SIZE 24
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "report_thread_leaks=0"; /* a process that ends midway has threads */
+}
+#endif
+#endif
+
 static struct jitdump *dump;
 static struct journal *journal;
 static pthread_barrier_t barrier;
@@ -134,9 +144,19 @@ static void meet(const struct workload_thread *thread)
     wait_for_all();
 }
 
+/* For handlers: a crash may have used up the thread's own. */
+static void use_signal_stack(const struct workload_thread *thread)
+{
+    static unsigned char memory[THREADS_MAX][64 << 10];
+    const stack_t stack = {.ss_sp = memory[thread->number], .ss_size = sizeof(memory[0])};
+    check("sigaltstack", sigaltstack(&stack, NULL));
+}
+
 static void *append_all(void *argument)
 {
     struct workload_thread *thread = argument;
+    if (settings.end_after_us != 0)
+        use_signal_stack(thread);
     /* All live at the same time, so that no tid is another's too. */
     pthread_barrier_wait(&barrier);
     for (uint64_t sequence = 0; sequence < settings.operations; sequence++) {
@@ -163,21 +183,27 @@ static void *append_all(void *argument)
 
 static void flush_in_handler(int signal_number)
 {
-    atomic_store(&journal->signal_result, jitdump_flush_from_signal(dump));
+    uint64_t snapshot[THREADS_MAX];
+    journal_snapshot(journal, snapshot);
+    const int result = jitdump_flush_from_signal(dump);
+    if (result == 0)
+        journal_flushed(journal, snapshot);
+    atomic_store(&journal->signal_result, result);
     if (signal_number == SIGSEGV)
         signal(SIGSEGV, SIG_DFL); /* the instruction is executed anew, and kills */
 }
 
 static void handle(int signal_number)
 {
-    struct sigaction action = {.sa_handler = flush_in_handler, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = flush_in_handler,
+                               .sa_flags = SA_RESTART | SA_ONSTACK};
     check("sigaction", sigaction(signal_number, &action, NULL));
 }
 
-static void set_timer(uint64_t interval_us)
+static void set_timer(uint64_t first_us, uint64_t interval_us)
 {
-    const struct timeval interval = {.tv_usec = (suseconds_t)interval_us};
-    const struct itimerval timer = {interval, interval};
+    const struct itimerval timer = {.it_value = {.tv_usec = (suseconds_t)first_us},
+                                    .it_interval = {.tv_usec = (suseconds_t)interval_us}};
     check("setitimer", setitimer(ITIMER_REAL, &timer, NULL));
 }
 
@@ -187,13 +213,13 @@ static void start_signals(void)
     if (settings.signal_interval_us == 0)
         return;
     handle(SIGALRM);
-    set_timer(settings.signal_interval_us);
+    set_timer(settings.signal_interval_us, settings.signal_interval_us);
 }
 
 /* No call on the handle may come once it is being closed. */
 static void stop_signals(void)
 {
-    set_timer(0);
+    set_timer(0, 0);
     signal(SIGALRM, SIG_IGN);
 }
 
@@ -249,10 +275,33 @@ static void end_process(uint32_t end, uint64_t appended_bytes)
         _exit(0);
     case END_SEGV:
         die_of_segv();
+    case END_ABORT:
+        handle(SIGABRT);
+        abort();
     case END_PAUSE:
         for (;;)
             pause();
     }
+}
+
+static void end_in_handler(int signal_number)
+{
+    (void)signal_number;
+    end_process(settings.end, 0);
+}
+
+/* Called when the threads run, which the signal is to hit, not this one. */
+static void start_the_end(void)
+{
+    if (settings.end_after_us == 0)
+        return;
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+    const struct sigaction action = {.sa_handler = end_in_handler, .sa_flags = SA_ONSTACK};
+    check("sigaction", sigaction(SIGALRM, &action, NULL));
+    set_timer(settings.end_after_us, 0);
 }
 
 static int run_process(uint64_t generation);
@@ -304,9 +353,10 @@ static int run_process(uint64_t generation)
     if (generation == 0) {
         puts("appending");
         fflush(stdout);
+        start_the_end();
     }
     const bool forks = generation < settings.generations && settings.children > 0;
-    pid_t *children = calloc(settings.children + 1, sizeof(*children));
+    pid_t *children = calloc((size_t)settings.children + 1, sizeof(*children));
     if (forks)
         fork_children(generation, children);
     uint64_t appended_bytes = 0;

@@ -9,8 +9,12 @@ from verify import Contents
 
 # Nothing is written before the end: neither is so much appended, nor does it take so long.
 NEVER = {"flush_bytes": 16 << 20, "flush_interval_ns": 3600 * 10**9}
-SIZE_LIMIT = -17
 UNLINK_AT_CLOSE = 1
+SIZE_LIMIT, BUSY = -17, -18
+# Each end that a handler can bring about: its exit status, and how often it is tried. An exit
+# waits a second for the append that it has interrupted.
+MIDWAY_ENDS = {"exit": (0, 1), "_exit": (0, 2), "segv": (-signal.SIGSEGV, 3),
+               "abort": (-signal.SIGABRT, 2)}
 
 
 class Exit(unittest.TestCase):
@@ -57,6 +61,33 @@ class Exit(unittest.TestCase):
                 contents = self.all_there(mode=mode, end="segv", exit_status=-signal.SIGSEGV,
                                           **NEVER)
                 self.assertEqual(contents.journal.signal_result, 0)
+
+    def test_ends_midway(self) -> None:
+        """The end comes in a signal's handler, on its own stack, while the other threads append,
+        and mostly within an append of the same thread. What is promised then: what had returned
+        before a flush that returned 0, jitdump_flush_from_signal() too; without threads and
+        buffer, all; never a hole."""
+        runs = midway = busy = 0
+        for mode in MODES:
+            for end, (status, times) in MIDWAY_ENDS.items():
+                for threads in (1, 4):
+                    what = {"mode": mode, "threads": threads, "end": end}
+                    for i in range(scaled(times)):
+                        runs += 1
+                        with self.subTest(**what, i=i), Run(
+                                **what, operations=20000, code_size_max=3000, flush_every=50,
+                                end_after_us=500 + 900 * i, exit_status=status) as run:
+                            contents = run.only(torn_tail=True)
+                            strict = mode == "write-through" and threads == 1
+                            contents.expect_prefix([t.returned if strict else t.flushed
+                                                    for t in contents.journal.threads])
+                            midway += any(t.returned < 20000 for t in contents.journal.threads)
+                            if status < 0:
+                                self.assertIn(contents.journal.signal_result, (0, BUSY))
+                                busy += contents.journal.signal_result == BUSY
+        print(f"{runs} ends in a handler, {midway} of them midway, {busy} with appends under way")
+        self.assertGreater(midway, runs / 2)
+        self.assertGreater(busy, 0)
 
     def test_unlink_at_close(self) -> None:
         for mode in MODES:

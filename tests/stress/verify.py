@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import sys
 from typing import Dict, List, Mapping, Optional, Type
 
@@ -54,7 +55,7 @@ class Contents:
         if thread >= len(self.present):
             self.fail(f"record at offset {record.offset}: thread {thread} of {len(self.present)}")
         operation = workload.Operation(self.journal.seed, self.journal.code_size_max, thread,
-                                       self.present[thread])
+                                       self.present[thread], self.journal.order)
         self._expect(record, f"kind of the operation {operation.sequence} of thread {thread}", kind,
                      operation.kind)
         self.present[thread] += 1
@@ -103,7 +104,7 @@ class Contents:
                      operation.code_addr + workload.MOVE_DISTANCE)
 
     def _raw(self, record: jitdump_reader.Raw) -> None:
-        thread = int.from_bytes(record.payload[:4], sys.byteorder)
+        thread = struct.unpack_from(self.journal.order + "I", record.payload)[0]
         operation = self._next_operation(record, thread, workload.RAW)
         self._expect(record, "id", record.id, operation.raw_id)
         if record.payload != operation.raw_payload:

@@ -157,7 +157,7 @@ static uint64_t make_unwinding(const struct operation *operation,
     const uint64_t eh_frame_size = eh_frame_size_of(operation);
     const uint64_t eh_frame_addr = align8(operation->size);
 
-    memset(eh_frame, 0, eh_frame_size);
+    memset(eh_frame, 0, (size_t)eh_frame_size);
     put32(eh_frame, CIE_SIZE - 4);
     memcpy(eh_frame + 8, cie, sizeof(cie));
     put32(eh_frame + CIE_SIZE, eh_frame_size - CIE_SIZE - 4);
@@ -213,12 +213,13 @@ static int load(struct workload_thread *thread, struct jitdump *dump, uint64_t s
 static int append_raw(struct workload_thread *thread, struct jitdump *dump, uint64_t sequence,
                       const struct operation *operation)
 {
-    unsigned char payload[12 + WORKLOAD_CODE_SIZE_MAX];
+    /* Not on the stack, of which musl gives a thread 128 KiB. */
+    static _Thread_local unsigned char payload[12 + WORKLOAD_CODE_SIZE_MAX];
     const uint64_t payload_size = 12 + operation->size;
     assert(payload_size <= sizeof(payload));
     put32(payload, thread->number);
     memcpy(payload + 4, &sequence, sizeof(sequence));
-    memcpy(payload + 12, operation->bytes, operation->size);
+    memcpy(payload + 12, operation->bytes, (size_t)operation->size);
     const int error =
         jitdump_append_raw(dump, 5 + (uint32_t)(operation->hash & 0xff), payload, payload_size);
     if (error == 0)

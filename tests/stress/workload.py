@@ -13,8 +13,8 @@ CODE_DISTANCE = 1 << 20
 MOVE_DISTANCE = CODE_DISTANCE // 2
 FILES = ("src/one.js", "src/two.js")
 NAME_TAIL = " with a tail of its own length, up to 62 characters, or none.."
-CIE = (struct.pack("=II", 20, 0)
-       + bytes((1, ord("z"), ord("R"), 0, 1, 0x78, 16, 1, 0x1B, 0x0C, 7, 8, 0x90, 1, 0, 0)))
+# Without the length in front of it, and the CIE's mark.
+CIE = bytes((1, ord("z"), ord("R"), 0, 1, 0x78, 16, 1, 0x1B, 0x0C, 7, 8, 0x90, 1, 0, 0))
 
 
 def mix(x: int) -> int:
@@ -42,9 +42,10 @@ def _size(hash: int, size_max: int) -> int:
 
 
 class Operation:
-    """What operation `sequence` of a thread puts into the file."""
+    """What operation `sequence` of a thread puts into the file; `order` is the byte order."""
 
-    def __init__(self, seed: int, size_max: int, thread: int, sequence: int) -> None:
+    def __init__(self, seed: int, size_max: int, thread: int, sequence: int, order: str) -> None:
+        self.order = order
         first = mix(seed ^ thread << 48 ^ sequence)
         kind = first & 15
         self.kind = RAW if kind == 0 else MOVE if kind <= 2 else LOAD
@@ -57,7 +58,7 @@ class Operation:
         if self.kind == MOVE:
             before: Optional[Operation] = None
             if sequence > 0:
-                before = Operation(seed, size_max, thread, sequence - 1)
+                before = Operation(seed, size_max, thread, sequence - 1, order)
             if before and before.kind == LOAD and before.size > 0 and before.hash & 1 == 0:
                 self.size = before.mapped_size()
                 self.code_addr = before.code_addr
@@ -78,7 +79,7 @@ class Operation:
 
     @property
     def raw_payload(self) -> bytes:
-        return struct.pack("=IQ", self.thread, self.sequence) + self.bytes
+        return struct.pack(self.order + "IQ", self.thread, self.sequence) + self.bytes
 
     def mapped_size(self) -> int:
         """What a move names as the size: with the unwinding data, which moves along (P21)."""
@@ -104,8 +105,9 @@ class Operation:
             return None
         nops = 4 * (self.hash >> 30 & 15)
         frame_addr = (self.size + 7) // 8 * 8
-        frame = (CIE + struct.pack("=IIiI", 20 + nops, 28, -(frame_addr + 32), self.size)
+        frame = (struct.pack(self.order + "II", 20, 0) + CIE
+                 + struct.pack(self.order + "IIiI", 20 + nops, 28, -(frame_addr + 32), self.size)
                  + bytes(8 + nops))
-        hdr = struct.pack("=BBBBiIii", 1, 0x1B, 0x03, 0x3B, -(len(frame) + 4), 1,
+        hdr = struct.pack(self.order + "BBBBiIii", 1, 0x1B, 0x03, 0x3B, -(len(frame) + 4), 1,
                           -(frame_addr + len(frame)), 24 - len(frame))
         return frame, hdr

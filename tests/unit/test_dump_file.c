@@ -348,6 +348,24 @@ static void short_and_interrupted_writes_are_continued(void **state)
     jd_dump_file_close(&file, true);
 }
 
+/* As is the rule for 64-bit processes; others have to ask for it. */
+static void a_file_may_pass_2_gib(void **state)
+{
+    const off_t size = (off_t)UINT32_MAX;
+    assert_int_equal(create(*state), 0);
+    assert_int_equal(truncate(file.path, size), 0);
+    assert_int_equal(jd_dump_file_append(&file, three_records(), 2), 0);
+    struct stat status;
+    assert_int_equal(stat(file.path, &status), 0);
+    assert_true(status.st_size > size);
+    jd_dump_file_close(&file, false);
+    /* And be taken for stale. */
+    assert_int_equal(create(*state), 0);
+    assert_int_equal(stat(file.path, &status), 0);
+    assert_int_equal(status.st_size, sizeof(*header()));
+    jd_dump_file_close(&file, true);
+}
+
 static void a_failed_write_cuts_back_to_the_last_whole_record(void **state)
 {
     static const struct {
@@ -477,6 +495,7 @@ int main(void)
         TEST(the_directory_is_found_where_the_user_says),
         TEST(a_path_too_long_is_an_error),
         TEST(short_and_interrupted_writes_are_continued),
+        TEST(a_file_may_pass_2_gib),
         TEST(a_failed_write_cuts_back_to_the_last_whole_record),
         TEST(a_function_is_kept_whole_or_not_at_all),
         TEST(a_write_that_takes_nothing_is_an_error),

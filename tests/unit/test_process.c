@@ -244,6 +244,21 @@ static void exit_does_not_wait_for_ever(void **state)
     }
 }
 
+/* As a signal's handler does that has interrupted a call which opens or closes. */
+static void exit_ends_while_the_lock_is_held(void **state)
+{
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0) {
+        struct jitdump *dump = open_mode(JITDUMP_FLUSH_BUFFERED);
+        CHECK(load(dump, "lost") == 0);
+        jd_process_lock();
+        exit(0);
+    }
+    assert_child_succeeds(child);
+    assert_int_equal(count_loads(dump_path(directory, child), "lost"), 0);
+}
+
 static struct jitdump *signal_dump;
 
 static void flush_and_die(int signal)
@@ -350,6 +365,7 @@ int main(void)
         TEST(a_parents_sticky_error_is_not_the_childs),
         TEST(exit_flushes_without_closing),
         TEST(exit_does_not_wait_for_ever),
+        TEST(exit_ends_while_the_lock_is_held),
         TEST(a_crash_can_be_flushed_from_its_handler),
         TEST(a_cancelled_thread_leaves_the_dump_usable),
         TEST(thread_ids_are_the_kernels),

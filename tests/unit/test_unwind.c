@@ -3,6 +3,7 @@
  * and unwinders. */
 #include "temporary.h"
 
+#include "elf_mach.h"
 #include "jitdump.h"
 #include "unwind.h"
 
@@ -40,9 +41,20 @@ static void assert_dump_bytes(uint32_t elf_mach, const struct jitdump_code *code
     assert_int_equal(written[eh_frame_size + EH_FRAME_HDR_SIZE], 0xee);
 }
 
+/* The library writes in the byte order of its own machine, which is that of the described one
+ * wherever code is really generated. */
+static void skip_in_other_byte_order(void)
+{
+    if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) {
+        print_message("skipped: the expected bytes are little-endian\n");
+        skip();
+    }
+}
+
 static void the_standard_frame_of_x86_64(void **state)
 {
     (void)state;
+    skip_in_other_byte_order();
     /* 13 bytes of code: the eh_frame is at 16. */
     const unsigned char eh_frame[] = {
         20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, /* CIE */
@@ -65,6 +77,7 @@ static void the_standard_frame_of_x86_64(void **state)
 static void the_bytes_alone_have_absolute_addresses(void **state)
 {
     (void)state;
+    skip_in_other_byte_order();
     const unsigned char expected[] = {
         20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x00,
         0x0c, 7, 8, 0x90, 1, 0, 0,
@@ -133,6 +146,7 @@ static struct instructions instructions_of(uint32_t elf_mach,
 static void offsets_take_the_shortest_form(void **state)
 {
     (void)state;
+    skip_in_other_byte_order();
     const struct jitdump_unwind_step steps[] = {
         {0x3f, JITDUMP_UNWIND_DEF_CFA, JITDUMP_X86_64_RSP, 16},
         {0x3f + 0x40, JITDUMP_UNWIND_DEF_CFA, JITDUMP_X86_64_RSP, 128},
@@ -427,32 +441,38 @@ static void a_bad_description_appends_nothing(void **state)
 static void the_bytes_alone_need_all_arguments(void **state)
 {
     (void)state;
+    const int of_the_build = BUILD_ELF_MACH == EM_X86_64 || BUILD_ELF_MACH == EM_AARCH64 ||
+                                     BUILD_ELF_MACH == EM_RISCV
+                                 ? 0
+                                 : JITDUMP_ERROR_UNWIND_MACHINE;
     unsigned char written[100];
     uint64_t size;
     struct jitdump_code code = code_with(&standard, 100);
-    /* 0: the machine of the build. */
-    assert_int_equal(jitdump_unwind_eh_frame(0, &code, written, sizeof(written), &size), 0);
-    assert_int_equal(jitdump_unwind_eh_frame(0, &code, written, sizeof(written), NULL),
+    assert_int_equal(jitdump_unwind_eh_frame(BUILD_ELF_MACH, &code, written, sizeof(written), &size),
+                     of_the_build);
+    assert_int_equal(jitdump_unwind_eh_frame(0, &code, written, sizeof(written), &size),
+                     of_the_build);
+    assert_int_equal(jitdump_unwind_eh_frame(EM_X86_64, &code, written, sizeof(written), NULL),
                      JITDUMP_ERROR_ARGUMENT);
     size = 7;
-    assert_int_equal(jitdump_unwind_eh_frame(0, &code, NULL, 1, &size), JITDUMP_ERROR_ARGUMENT);
+    assert_int_equal(jitdump_unwind_eh_frame(EM_X86_64, &code, NULL, 1, &size), JITDUMP_ERROR_ARGUMENT);
     assert_int_equal(size, 0);
-    assert_int_equal(jitdump_unwind_eh_frame(0, NULL, written, sizeof(written), &size),
+    assert_int_equal(jitdump_unwind_eh_frame(EM_X86_64, NULL, written, sizeof(written), &size),
                      JITDUMP_ERROR_ARGUMENT);
     assert_int_equal(jitdump_unwind_eh_frame(EM_ARM, &code, written, sizeof(written), &size),
                      JITDUMP_ERROR_UNWIND_MACHINE);
     code.unwind = NULL;
-    assert_int_equal(jitdump_unwind_eh_frame(0, &code, written, sizeof(written), &size),
+    assert_int_equal(jitdump_unwind_eh_frame(EM_X86_64, &code, written, sizeof(written), &size),
                      JITDUMP_ERROR_ARGUMENT);
     code = code_with(&standard, 2);
-    assert_int_equal(jitdump_unwind_eh_frame(0, &code, written, sizeof(written), &size),
+    assert_int_equal(jitdump_unwind_eh_frame(EM_X86_64, &code, written, sizeof(written), &size),
                      JITDUMP_ERROR_UNWIND_FRAME);
     code = code_with(&standard, 100);
     code.code_addr = UINT64_MAX - 99;
-    assert_int_equal(jitdump_unwind_eh_frame(0, &code, written, sizeof(written), &size),
+    assert_int_equal(jitdump_unwind_eh_frame(EM_X86_64, &code, written, sizeof(written), &size),
                      JITDUMP_ERROR_CODE_ADDR);
     code.struct_size++;
-    assert_int_equal(jitdump_unwind_eh_frame(0, &code, written, sizeof(written), &size),
+    assert_int_equal(jitdump_unwind_eh_frame(EM_X86_64, &code, written, sizeof(written), &size),
                      JITDUMP_ERROR_STRUCT_SIZE);
 }
 

@@ -1,0 +1,234 @@
+/* What a process does to itself while it has a dump: its descriptors, its directory, its user; and
+ * what thousands of dumps leave behind in it. */
+#define _GNU_SOURCE
+#include "life.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define NOBODY 12345
+
+static void print_everywhere(void)
+{
+    (void)!write(STDIN_FILENO, "noise", 5);
+    (void)!write(STDOUT_FILENO, "noise", 5);
+    (void)!write(STDERR_FILENO, "noise", 5);
+}
+
+static void output_does_not_get_into_the_files(void **state)
+{
+    (void)state;
+    for (int closed = 1; closed < 8; closed++) { /* each set of the three */
+        const pid_t child = fork();
+        if (child == 0) {
+            const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+            for (int fd = 0; fd < 3; fd++)
+                if ((closed >> fd & 1) != 0)
+                    close(fd);
+                else
+                    dup2(null, fd);
+            struct jitdump *dump =
+                life_open(JITDUMP_FLUSH_WRITE_THROUGH, JITDUMP_PERF_MAP | JITDUMP_SOURCE_FILES);
+            CHECK(dump != NULL);
+            CHECK(jitdump_embed_source(dump, "a.js", "text", 4) == 0);
+            for (int fd = 0; fd < 3; fd++)
+                CHECK((fcntl(fd, F_GETFD) == -1) == (closed >> fd & 1));
+            print_everywhere();
+            CHECK(life_load(dump, "first") == 0);
+            const pid_t grandchild = fork();
+            if (grandchild == 0) {
+                CHECK(life_load(dump, "of the child") == 0);
+                print_everywhere();
+                CHECK(jitdump_close(dump) == 0);
+                _exit(count_loads(getpid(), "of the child") != 1);
+            }
+            int status;
+            CHECK(waitpid(grandchild, &status, 0) == grandchild && status == 0);
+            unlink_perf_map(grandchild);
+            print_everywhere();
+            CHECK(jitdump_close(dump) == 0);
+            _exit(0);
+        }
+        assert_child_succeeds(child);
+        assert_int_equal(count_loads(child, "first"), 1);
+        assert_true(is_closed(child));
+        unlink_perf_map(child);
+    }
+}
+
+/* No descriptor is left but those of the standard streams. */
+static void without_another_descriptor_there_is_no_dump(void **state)
+{
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit limit = {3, 3};
+        CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+        close(STDIN_FILENO);
+        struct jitdump *dump;
+        const struct jitdump_options options = {.struct_size = sizeof(options),
+                                                .directory = directory};
+        CHECK(jitdump_open(&dump, &options) == JITDUMP_ERROR_TOO_MANY_FILES);
+        CHECK(fcntl(STDIN_FILENO, F_GETFD) == -1);
+        _exit(0);
+    }
+    assert_child_succeeds(child);
+    assert_int_equal(count_loads(child, "first"), -1);
+}
+
+static int with_sticky_error(struct jitdump *dump, int expected)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        CHECK(life_load(dump, "child") == expected);
+        CHECK(life_load(dump, "child") == expected);
+        _exit(jitdump_close(dump) != expected);
+    }
+    int status;
+    return waitpid(child, &status, 0) == child ? status : -1;
+}
+
+static void after_chdir_all_is_as_before(void **state)
+{
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0) {
+        CHECK(chdir(directory) == 0);
+        directory = ".";
+        struct jitdump *dump = life_open(JITDUMP_FLUSH_BUFFERED, JITDUMP_UNLINK_AT_CLOSE);
+        CHECK(dump != NULL && chdir("/") == 0);
+        CHECK(life_load(dump, "after") == 0);
+        CHECK(access(jitdump_path(dump), F_OK) == 0);
+        CHECK(with_sticky_error(dump, 0) == 0); /* a child finds the directory too */
+        CHECK(jitdump_close(dump) == 0);
+        _exit(0);
+    }
+    assert_child_succeeds(child);
+    assert_int_equal(count_loads(child, "after"), -1); /* it was removed */
+}
+
+static bool is_root(void)
+{
+    if (geteuid() != 0)
+        print_message("skipped: only root can\n");
+    return geteuid() == 0;
+}
+
+/* The file goes on; what needs the path finds nothing, and says so. */
+static void after_chroot_the_dump_goes_on(void **state)
+{
+    (void)state;
+    if (!is_root())
+        skip();
+    char empty[PATH_MAX];
+    snprintf(empty, sizeof(empty), "%s/empty", directory);
+    assert_int_equal(mkdir(empty, 0700), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct jitdump *dump = life_open(JITDUMP_FLUSH_BUFFERED, JITDUMP_UNLINK_AT_CLOSE);
+        CHECK(dump != NULL && chroot(empty) == 0 && chdir("/") == 0);
+        CHECK(life_load(dump, "after") == 0);
+        CHECK(with_sticky_error(dump, JITDUMP_ERROR_DIRECTORY_MISSING) == 0);
+        CHECK(jitdump_close(dump) == 0);
+        _exit(0);
+    }
+    assert_child_succeeds(child);
+    assert_int_equal(count_loads(child, "after"), 1);
+    assert_true(is_closed(child));
+}
+
+static void after_setuid_the_dump_goes_on(void **state)
+{
+    (void)state;
+    if (!is_root())
+        skip();
+    const pid_t child = fork();
+    if (child == 0) {
+        struct jitdump *dump = life_open(JITDUMP_FLUSH_BUFFERED, JITDUMP_UNLINK_AT_CLOSE);
+        CHECK(dump != NULL && setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
+        CHECK(life_load(dump, "after") == 0);
+        CHECK(with_sticky_error(dump, JITDUMP_ERROR_DIRECTORY_NOT_WRITABLE) == 0);
+        CHECK(jitdump_close(dump) == 0);
+        _exit(0);
+    }
+    assert_child_succeeds(child);
+    assert_int_equal(count_loads(child, "after"), 1);
+    struct stat status;
+    assert_int_equal(stat(dump_path(directory, child), &status), 0);
+    assert_int_equal(status.st_uid, 0);
+}
+
+static size_t allocated(void)
+{
+#if defined(__GLIBC__) && !SANITIZED
+#if __GLIBC_PREREQ(2, 33)
+    return mallinfo2().uordblks;
+#endif
+#endif
+    return 0; /* not to be known */
+}
+
+#define OPENS 1000
+
+/* Fails where it must; appends, and closes, where it does not. */
+static void live_once(int i)
+{
+    const uint32_t flags = (uint32_t)(i & JITDUMP_UNLINK_AT_CLOSE) |
+                           (i % 5 == 0 ? JITDUMP_PERF_MAP : 0) |
+                           (i % 7 == 0 ? JITDUMP_SOURCE_FILES : 0);
+    struct jitdump *dump = life_open((uint32_t)i % MODES, flags);
+    assert_non_null(dump);
+    assert_null(life_open((uint32_t)i % MODES, flags)); /* in use */
+    uint32_t tier;
+    assert_int_equal(jitdump_add_tier(dump, "tier", 0, "tier: ", &tier), 0);
+    assert_int_equal(jitdump_embed_source(dump, "file", "text", 4), 0);
+    for (int j = 0; j < i % 20; j++)
+        assert_int_equal(life_load(dump, "f"), 0);
+    assert_int_equal(jitdump_close(dump), 0);
+}
+
+static void opened_and_closed_all_the_time(void **state)
+{
+    (void)state;
+    int descriptors = 0;
+    long pages = 0;
+    size_t bytes = 0;
+    for (int i = 0; i < OPENS; i++) {
+        live_once(i);
+        /* The C library keeps a thread's stack for the next one, and some memory. */
+        if (i == 100) {
+            descriptors = count_descriptors();
+            pages = count_pages();
+            bytes = allocated();
+        }
+    }
+    print_message("%d descriptors, %ld pages, %zu bytes allocated; before: %d, %ld, %zu\n",
+                  count_descriptors(), count_pages(), allocated(), descriptors, pages, bytes);
+    assert_int_equal(count_descriptors(), descriptors);
+    assert_int_equal(count_flushers(), 0);
+    /* A dump takes some 70 pages; sanitizers keep what was freed for a while. */
+    assert_in_range(count_pages(), 0, pages + (SANITIZED ? OPENS * 20 : 70));
+    assert_in_range(allocated(), 0, bytes + 4096);
+    unlink_perf_map(getpid());
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, life_set_up, remove_temporary_directory)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(output_does_not_get_into_the_files),
+        TEST(without_another_descriptor_there_is_no_dump),
+        TEST(after_chdir_all_is_as_before),
+        TEST(after_chroot_the_dump_goes_on),
+        TEST(after_setuid_the_dump_goes_on),
+        TEST(opened_and_closed_all_the_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
