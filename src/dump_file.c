@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
+#include "large_files.h"
+
 #include "dump_file.h"
 
 #include "jitdump.h"

@@ -111,8 +111,7 @@ static struct source *new_source(const struct jitdump *dump, const char *path, c
     source->size = size;
     if (has_source_records(dump)) {
         source->padded_size = size + samply_padding(strlen(path) + 1 + size);
-        if (source->padded_size < SIZE_MAX)
-            source->text = calloc(1, (size_t)source->padded_size + 1);
+        source->text = calloc(1, (size_t)source->padded_size + 1);
         if (source->text == NULL) {
             jd_source_free(source);
             return NULL;

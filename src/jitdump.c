@@ -2,7 +2,8 @@
  * The handle's life: open, flush, close, and what fork and exit do to it.
  */
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
+#include "large_files.h"
+
 #include "dump.h"
 #include "elf_mach.h"
 #include "futex.h"

@@ -65,8 +65,8 @@ profile() {
     say "Functions"
     report -F overhead,sym | tee functions.txt
     grep -q -F -w -- "$name" functions.txt || fail "perf does not know the function $name"
-    say "Source lines of $name"
-    report --sort srcline -S "$name"
+    # With each line's share, which a report would tell too, but look for the lines of everything
+    # first: in a large runtime that takes minutes.
     say "$name, annotated"
     annotate "$name"
     say "Everything is in $directory; to look around: perf report -i $directory/perf.jit.data"

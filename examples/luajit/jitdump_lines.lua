@@ -119,7 +119,8 @@ local function follow_copies(ir, last, slots, place)
     local known = {} -- the instructions in front of it, by what they do
     local stored = {} -- what they store, by where
     local function key(op, left, right)
-        return (band(op, OP_AND_TYPE) * 0x10000 + band(left, 0xffff)) * 0x10000 + band(right, 0xffff)
+        return (band(op, OP_AND_TYPE) * 0x10000 + band(left, 0xffff)) * 0x10000 +
+               band(right, 0xffff)
     end
     for ref = ir.loop - 1, 1, -1 do
         local op, left, right = ir.op[ref], ir.left[ref], ir.right[ref]
@@ -152,8 +153,9 @@ local function follow_copies(ir, last, slots, place)
                 end
             end
             if not copy[ref] and new_left and new_right then
-                copy[ref] = band(mode, KIND) == LOAD and stored[key(op + LOAD_TO_STORE, new_left, 0)]
-                            or same and ref or known[key(op, new_left, new_right)]
+                copy[ref] = band(mode, KIND) == LOAD and
+                            stored[key(op + LOAD_TO_STORE, new_left, 0)] or
+                            same and ref or known[key(op, new_left, new_right)]
             end
         end
     end
@@ -314,7 +316,7 @@ local function lines(trace, mcode, addr, loop_offset, stubs)
 
     local entries, covered, previous = {}, 0, nil
     local function cover(offset, index)
-        if index ~= previous then
+        if index ~= previous and covered < #mcode then
             local line, entry = line_of(funcs[index], pcs[index]), entries[#entries]
             if not entry or entry.line ~= line.line or entry.file ~= line.file then
                 line.offset = covered

@@ -9,12 +9,13 @@ which truth.py reads:
      "lines": [[OFFSET, LINE, 1], ...], "code": HEX}
     {"dump": PATH, "pid": PID}
 
-Exit code 77: skipped, because a COMMAND is missing.
+Exit code 77: skipped, because a COMMAND is missing, or because run.sh has said so.
 """
 
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import unittest
@@ -27,8 +28,12 @@ import fact  # noqa: E402
 import jitdump_reader  # noqa: E402
 import perf  # noqa: E402
 from case import PerfTest, Profile  # noqa: E402
-from truth import Truth  # noqa: E402
+from jitdump_records import JIT_CODE_LOAD, JIT_CODE_MOVE  # noqa: E402
+from truth import Function, Truth  # noqa: E402
 
+# Their tests make the calls of contents.c, too, where JITDUMP_TESTS_CONTENTS says; the others'
+# read what they have written themselves.
+WITH_CONTENTS = {"go", "node", "java"}
 REQUIRED = os.environ.get("JITDUMP_TESTS_REQUIRE_FFI") == "1"
 
 
@@ -50,16 +55,25 @@ class BindingTest(PerfTest):
             self.skipTest(f"not installed: {', '.join(missing)}")
 
     def test(self) -> None:
+        folder = self.build / self.language
+        contents = folder / "contents"
+        shutil.rmtree(contents, ignore_errors=True)
+        contents.mkdir(parents=True)
         done = subprocess.run(["sh", perf.WORKLOAD, str(self.build)], text=True, errors="replace",
+                              env={**os.environ, "JITDUMP_TESTS_CONTENTS": str(contents)},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False)
         print(done.stdout)
+        if done.returncode == 77:
+            self.skipTest(done.stdout.splitlines()[-1].removeprefix("skipped: "))
         self.assertEqual(done.returncode, 0, f"run.sh: exit code {done.returncode}")
-        folder = self.build / self.language
         with self.subTest("declarations"):
             self.check_layout(folder / "layout.json")
         with self.subTest("profile"):
             self.check_profile(folder)
+        if self.language in WITH_CONTENTS:
+            with self.subTest("contents"):
+                self.check_contents(contents)
 
     def check_layout(self, layout: pathlib.Path) -> None:
         perf.run(["sh", TESTS / "abi" / "dump.sh", TESTS.parent, self.build / "abi"])
@@ -70,10 +84,44 @@ class BindingTest(PerfTest):
         truth = Truth((folder / "output.txt").read_text(encoding="utf-8"))
         jitdump_reader.read(truth.dump)
         for function in truth.functions.values():
+            self.check_source(function)
             function.file = pathlib.Path(function.file).name  # as perf shows it
         session = perf.Session(folder)
         session.injected = folder / "perf.jit.data"
-        self.check_samples(Profile(session, truth, session.samples()))
+        samples = session.samples([path.name for path in folder.glob("jitted-*.so")])
+        self.check_samples(Profile(session, truth, samples))
+
+    def check_source(self, function: Function) -> None:
+        """The bytes of each instruction stand in the line that it is said to come from."""
+        source = pathlib.Path(function.file).read_text(encoding="utf-8").splitlines()
+        ends = [offset for offset, _, _ in function.lines[1:]] + [function.size]
+        for (begin, line, _), end in zip(function.lines, ends):
+            self.assertRegex(source[line - 1].lower(), r"\b" + r"\W+".join(
+                f"(0x)?{byte:02x}" for byte in function.code[begin:end]) + r"\b")
+
+    def check_contents(self, folder: pathlib.Path) -> None:
+        """The binding's dump and C's differ in what no two processes have in common alone."""
+        found, = folder.iterdir()
+        found_bytes = without_process(found.read_bytes())
+        found.unlink()
+        perf.run([os.environ["JITDUMP_CONTENTS"], folder])
+        expected, = folder.iterdir()
+        self.assertEqual(found_bytes, without_process(expected.read_bytes()))
+        print(f"contents: {self.language} {len(found_bytes)} bytes alike")
+
+
+def without_process(dump: bytes) -> bytes:
+    """The dump with zeros in place of times, process and thread ids."""
+    zeroed = bytearray(dump)
+    zeroed[20:32] = bytes(12)
+    offset = jitdump_reader.FILE_HEADER_SIZE
+    while offset < len(dump):
+        record, size = struct.unpack_from("=II", dump, offset)
+        zeroed[offset + 8:offset + 16] = bytes(8)
+        if record in (JIT_CODE_LOAD, JIT_CODE_MOVE):
+            zeroed[offset + 16:offset + 24] = bytes(8)
+        offset += size
+    return bytes(zeroed)
 
 
 if __name__ == "__main__":

@@ -99,10 +99,17 @@ class Session:
     def inject(self, check: bool = True) -> subprocess.CompletedProcess:
         return self.perf("inject", "--jit", "-i", self.data, "-o", self.injected, check=check)
 
-    def samples(self) -> List[Sample]:
-        """All samples after the injection, with their call chains where recorded."""
+    def samples(self, dsos: Sequence[str] = ()) -> List[Sample]:
+        """All samples after the injection, with their call chains where recorded. With their
+        lines, or if some are named, with those of these DSOs: of a large library's, which may
+        take minutes, nobody asks."""
         fields = "comm,pid,tid,time,ip,sym"
-        samples = list(parse_samples(self.script("-G", "-F", fields + ",srcline")))
+        lines_of = ["--dsos", ",".join(dsos)] if dsos else []
+        samples = list(parse_samples(self.script("-G", "-F", fields + ",srcline", *lines_of)))
+        if dsos:
+            with_line = {(sample.time, sample.ip): sample for sample in samples}
+            samples = [with_line.get((sample.time, sample.ip), sample)
+                       for sample in parse_samples(self.script("-G", "-F", fields))]
         if self.call_graph:
             chains = list(parse_chains(self.script("-F", fields)))
             assert len(chains) == len(samples), "perf script: as many chains as samples"

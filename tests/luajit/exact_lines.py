@@ -32,7 +32,8 @@ LINE = "proto_chunknamestr(J->pt), (int)lj_debug_line(J->pt, proto_bcpos(J->pt, 
 # In which file, at which place, what is put behind it (or in front of it).
 LOGS = [
     ("lj_def.h", "#include <stdint.h>\n", "after",
-     "#include <stdio.h>\nFILE *exact_log(void);\n#define LOG(...) fprintf(exact_log(), __VA_ARGS__)\n"),
+     "#include <stdio.h>\nFILE *exact_log(void);\n"
+     "#define LOG(...) fprintf(exact_log(), __VA_ARGS__)\n"),
     ("lj_trace.c", '#include "lj_debug.h"\n', "after",
      "#include <stdlib.h>\nFILE *exact_log(void)\n{ static FILE *log;\n"
      "  if (!log) log = fopen(getenv(\"LUAJIT_EXACT\"), \"w\");\n  return log; }\n"),
@@ -43,10 +44,12 @@ LOGS = [
      f'  LOG("loop %d\\n", {REF.format("invar")});\n'),
     ("lj_opt_loop.c", "(ir->ot & ~IRT_ISPHI, op1, op2));\n", "after",
      f'      LOG("copy %d %d\\n", {REF.format("ins")}, {REF.format("ref")});\n'),
-    ("lj_asm.c", "    as->curins = J->cur.nins = as->orignins;\n", "after", '    LOG("assemble\\n");\n'),
+    ("lj_asm.c", "    as->curins = J->cur.nins = as->orignins;\n", "after",
+     '    LOG("assemble\\n");\n'),
     ("lj_asm.c", "      asm_ir(as, ir);\n", "before", "      MCode *behind = as->mcp;\n"),
     ("lj_asm.c", "      asm_ir(as, ir);\n", "after",
-     f'      LOG("code %d %p %p\\n", {REF.format("as->curins")}, (void *)as->mcp, (void *)behind);\n'),
+     f'      LOG("code %d %p %p\\n", {REF.format("as->curins")}, (void *)as->mcp,'
+     ' (void *)behind);\n'),
     ("lj_trace.c", "  trace_save(J, T);\n", "after",
      '  LOG("stop %p %d\\n", (void *)T->mcode, (int)T->szmcode);\n'),
 ]

@@ -1,0 +1,3 @@
+module example.org/jitdump
+
+go 1.18
