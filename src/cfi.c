@@ -201,7 +201,9 @@ static void frame_set(struct cfi_encoder *e)
 {
     define_cfa(e, e->machine->frame_pointer, e->machine->frame_pointer_offset);
     save_register(e, e->machine->frame_pointer, FRAME_SIZE);
-    if (!e->machine->return_address_on_stack)
+    if (e->machine->return_address_on_stack)
+        restore_register(e, e->machine->return_address);
+    else
         save_register(e, e->machine->return_address, CFI_WORD);
 }
 

@@ -14,14 +14,15 @@
 int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_index,
                      const char *name_prefix, uint32_t *tier)
 {
-    if (tier == NULL)
-        return dump == NULL ? 0 : JITDUMP_ERROR_ARGUMENT;
-    *tier = 0;
+    if (tier != NULL)
+        *tier = 0;
     if (dump == NULL)
         return 0;
     const int error = sticky_error(dump);
     if (error != 0)
         return error;
+    if (tier == NULL)
+        return JITDUMP_ERROR_ARGUMENT;
     if (name_prefix == NULL)
         name_prefix = "";
     if (name == NULL || name[0] == '\0')

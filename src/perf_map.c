@@ -137,8 +137,8 @@ void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_co
 }
 
 /* The whole lines among the first `size` bytes: at the fork, another thread may have been
- * between its write and its count. */
-static int copy(int to, int from, uint64_t size)
+ * between its write and its count. `copied` receives their size. */
+static int copy(int to, int from, uint64_t size, uint64_t *copied)
 {
     char bytes[4096];
     for (uint64_t at = 0; at < size;) {
@@ -153,6 +153,10 @@ static int copy(int to, int from, uint64_t size)
         at += (uint64_t)count;
     }
     cut_back(to);
+    struct stat status;
+    if (fstat(to, &status) != 0)
+        return JITDUMP_ERROR_PERF_MAP;
+    *copied = (uint64_t)status.st_size;
     return 0;
 }
 
@@ -163,12 +167,15 @@ int jd_perf_map_start_in_child(struct perf_map *map, uint32_t pid)
     int error = create(pid, path, &fd);
     if (error != 0)
         return error;
-    error = copy(fd, map->fd, atomic_load_explicit(&map->size, memory_order_relaxed));
+    uint64_t copied;
+    error = copy(fd, map->fd, atomic_load_explicit(&map->size, memory_order_relaxed), &copied);
     if (error != 0) {
         jd_new_file_unlink(path, fd);
         close(fd);
         return error;
     }
+    /* A child of this child copies as much, and its own lines. */
+    atomic_store_explicit(&map->size, copied, memory_order_relaxed);
     close(map->fd);
     map->fd = fd;
     map->pid = pid;

@@ -23,7 +23,7 @@ struct fault_plan {
 };
 
 struct step {
-    char name[48];
+    char name[96];
     int result;
 };
 

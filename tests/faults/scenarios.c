@@ -113,7 +113,7 @@ static struct jitdump_code function(const char *name, uint64_t code_addr, size_t
 
 static uint64_t load(const char *name, uint64_t code_addr, size_t size)
 {
-    char step[24];
+    char step[64];
     uint64_t index = 0;
     const struct jitdump_code code = function(name, code_addr, size);
     snprintf(step, sizeof(step), "load %s", name);
@@ -164,7 +164,7 @@ static void load_with_track(const char *name)
 
 static void move(const char *name, uint64_t index, uint64_t from, uint64_t size)
 {
-    char step[24];
+    char step[64];
     snprintf(step, sizeof(step), "move %s", name);
     if (index != 0)
         STEP(step, jitdump_move(dump, index, from, from + 0x100000, size));
@@ -172,14 +172,14 @@ static void move(const char *name, uint64_t index, uint64_t from, uint64_t size)
 
 static void raw(const char *name, size_t size)
 {
-    char step[24];
+    char step[64];
     snprintf(step, sizeof(step), "raw %s", name);
     STEP(step, jitdump_append_raw(dump, 100, code_of(name, size), size));
 }
 
 static void embed(const char *path, size_t size)
 {
-    char step[24];
+    char step[64];
     snprintf(step, sizeof(step), "source %s", path);
     STEP(step, jitdump_embed_source(dump, path, code_of(path, size), size));
 }

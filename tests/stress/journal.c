@@ -10,14 +10,18 @@
 _Static_assert(sizeof(struct journal_thread) == 64, "as journal.py has it");
 _Static_assert(sizeof(struct journal) == 64, "as journal.py has it");
 
+static size_t size_of(uint64_t thread_count, uint64_t operations)
+{
+    return sizeof(struct journal) + (size_t)thread_count * sizeof(struct journal_thread) +
+           (size_t)(thread_count * operations) * sizeof(uint64_t);
+}
+
 struct journal *journal_create(const char *directory, uint64_t seed, uint64_t code_size_max,
                                uint64_t thread_count, uint64_t operations)
 {
     char path[4096];
     snprintf(path, sizeof(path), "%s/journal-%d", directory, (int)getpid());
-    const size_t size = sizeof(struct journal) +
-                        (size_t)thread_count * sizeof(struct journal_thread) +
-                        (size_t)(thread_count * operations) * sizeof(uint64_t);
+    const size_t size = size_of(thread_count, operations);
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     struct journal *journal = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, (off_t)size) == 0)
@@ -33,6 +37,11 @@ struct journal *journal_create(const char *directory, uint64_t seed, uint64_t co
     journal->operations = operations;
     atomic_store(&journal->magic, JOURNAL_MAGIC);
     return journal;
+}
+
+void journal_unmap(struct journal *journal)
+{
+    munmap(journal, size_of(journal->thread_count, journal->operations));
 }
 
 void journal_returned(struct journal *journal, uint64_t thread, uint64_t sequence,

@@ -42,6 +42,9 @@ struct journal {
 struct journal *journal_create(const char *directory, uint64_t seed, uint64_t code_size_max,
                                uint64_t thread_count, uint64_t operations);
 
+/* The file stays. */
+void journal_unmap(struct journal *journal);
+
 /* The append of that number has returned 0 and the index. To be called in order. */
 void journal_returned(struct journal *journal, uint64_t thread, uint64_t sequence,
                       uint64_t code_index);

@@ -3,16 +3,21 @@
  * Python run it, end it, and compare the files with its journals. With `--end close` it is a
  * test of its own: it checks what every call returns and the size of the file.
  *
+ * With `--long-directory` it makes one dump after the other, each with the options of a line on
+ * stdin, and says on stdout when one is closed; another dump, in that directory, is open all
+ * the while.
+ *
  * Exit status: 0 if every call did what it must; 1 otherwise, with a line on stderr; 77 if it
  * can't be tried in this build.
  */
 #define _GNU_SOURCE
 #include "jitdump.h"
 #include "journal.h"
-#include "workload.h"
+#include "settings.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -26,19 +31,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define THREADS_MAX 64
 #define FILE_HEADER_SIZE 40
 #define CLOSE_SIZE 16
-
-/* ThreadSanitizer takes the threads of a forked child for those of its parent; AddressSanitizer's
- * allocator may be locked in the child for ever, by a thread that only the parent has. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define FORKS_CONFUSE_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define FORKS_CONFUSE_SANITIZER 1
-#endif
-#endif
+#define SOURCE_RECORD_SIZE 24
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -50,51 +45,19 @@ const char *__tsan_default_options(void)
 #endif
 #endif
 
-/* The names of what the command line chooses from, each at its value. */
-enum end { END_CLOSE, END_RETURN, END_EXIT, END__EXIT, END_FLUSH__EXIT, END_SEGV, END_ABORT,
-           END_PAUSE };
-static const char *const end_names[] = {"close", "return", "exit",  "_exit", "flush+_exit",
-                                        "segv",  "abort",  "pause", NULL};
-static const char *const mode_names[] = {"write-through", "buffered", "background", NULL};
-static const char *const flag_names[] = {"none", "unlink-at-close", NULL};
-
-static struct settings {
-    struct jitdump_options options;
-    const char *journal_directory;
-    uint64_t threads;
-    uint64_t operations;
-    uint64_t child_operations;
-    /* Each thread calls jitdump_flush() after so many appends; 0: never. */
-    uint64_t flush_every;
-    /* The threads meet after so many appends, and look whether the file has them all; 0: never. */
-    uint64_t meet_every;
-    /* Each process forks so many children, down to so many generations. */
-    uint64_t children;
-    uint64_t generations;
-    /* The first thread makes so many appends between two forks; 0: forks all over its appends. */
-    uint64_t fork_every;
-    /* enum end. */
-    uint32_t end;
-    uint32_t child_end;
-    /* The end comes after so long, by a signal's handler in one of the threads; 0: when all have
-     * appended. */
-    uint64_t end_after_us;
-    /* A signal whose handler calls jitdump_flush_from_signal() comes so often; 0: never. */
-    uint64_t signal_interval_us;
-    struct workload workload;
-} settings = {
-    .options = {.struct_size = sizeof(struct jitdump_options)},
-    .threads = 1,
-    .operations = 1000,
-    .child_operations = UINT64_MAX, /* as many */
-    .generations = 1,
-    .workload = {.seed = 1, .code_size_max = WORKLOAD_CODE_SIZE_MAX},
-};
-
 static struct jitdump *dump;
 static struct journal *journal;
 static pthread_barrier_t barrier;
 static struct workload_thread work[THREADS_MAX];
+
+/* Each thread makes one append to the long dump for so many others. */
+#define LONG_EVERY 16
+static struct jitdump *long_dump;
+static struct workload_thread long_work[THREADS_MAX];
+
+/* What the sources have added to the file, and will add to a child's. */
+static uint64_t source_bytes;
+static _Atomic uint64_t flush_count;
 
 _Noreturn static void fail(const char *what, int64_t result)
 {
@@ -119,6 +82,7 @@ static void flush_with_journal(void)
     uint64_t snapshot[THREADS_MAX];
     journal_snapshot(journal, snapshot);
     check("jitdump_flush", jitdump_flush(dump));
+    atomic_fetch_add(&flush_count, 1);
     journal_flushed(journal, snapshot);
 }
 
@@ -146,7 +110,7 @@ static uint64_t file_size(void)
  * lost, no later append makes up for it. */
 static void check_all_written(void)
 {
-    uint64_t size = FILE_HEADER_SIZE;
+    uint64_t size = FILE_HEADER_SIZE + source_bytes;
     for (uint64_t i = 0; i < settings.threads; i++)
         size += work[i].file_bytes;
     if (settings.options.flush_mode == JITDUMP_FLUSH_BUFFERED)
@@ -204,6 +168,10 @@ static void *append_all(void *argument)
             break;
         }
         journal_returned(journal, thread->number, sequence, code_index);
+        if (long_dump != NULL && sequence % LONG_EVERY == 0)
+            check("append to the long dump",
+                  workload_append(&long_work[thread->number], long_dump, sequence / LONG_EVERY,
+                                  &code_index));
         /* Not all at the same time: a flush is to meet the others' appends. */
         if (settings.flush_every != 0 && (sequence + thread->number) % settings.flush_every == 0)
             flush_with_journal();
@@ -286,7 +254,7 @@ static void close_dump(uint64_t appended_bytes)
     if (result != 0 && !is_sticky(result))
         fail("jitdump_close", result);
     if (result == 0 && path != NULL)
-        check_file_size(path, FILE_HEADER_SIZE + appended_bytes + CLOSE_SIZE);
+        check_file_size(path, FILE_HEADER_SIZE + source_bytes + appended_bytes + CLOSE_SIZE);
     free(path);
 }
 
@@ -379,6 +347,7 @@ static int run_process(uint64_t generation)
     start_signals();
     for (uint32_t i = 0; i < settings.threads; i++) {
         work[i] = (struct workload_thread){.workload = &settings.workload, .number = i};
+        long_work[i] = work[i];
         check("pthread_create", pthread_create(&threads[i], NULL, append_all, &work[i]));
     }
     if (generation == 0) {
@@ -399,98 +368,83 @@ static int run_process(uint64_t generation)
         wait_for(children[i]);
     free(children);
     stop_signals();
+    pthread_barrier_destroy(&barrier);
     end_process(generation == 0 ? settings.end : settings.child_end, appended_bytes);
     return 0;
 }
 
-static bool parse_choice(const char *text, const char *const *names, uint32_t *choice)
+/* A source's size is a multiple of 4 with its path, so that the record has no padding. */
+static void embed_sources(void)
 {
-    for (*choice = 0; names[*choice] != NULL; ++*choice)
-        if (strcmp(text, names[*choice]) == 0)
-            return true;
-    return false;
+    static const char text[200000];
+    source_bytes = 0;
+    for (uint64_t i = 0; i < settings.sources; i++) {
+        char path[] = "source0";
+        path[6] = (char)('0' + i % 10);
+        const uint64_t size = i * 50000 % sizeof(text);
+        check("jitdump_embed_source", jitdump_embed_source(dump, path, text, size));
+        if (settings.options.dialect != JITDUMP_DIALECT_PERF)
+            source_bytes += SOURCE_RECORD_SIZE + sizeof(path) + size;
+    }
 }
 
-static bool parse_number(const char *text, uint64_t *number)
+static void run(void)
 {
-    char *end;
-    *number = strtoull(text, &end, 0);
-    return end != text && *end == '\0';
+    uint32_t tier;
+    settings.options.flags = (uint32_t)settings.flags;
+    check("jitdump_open", jitdump_open(&dump, &settings.options));
+    check("jitdump_add_tier", jitdump_add_tier(dump, "tier", JITDUMP_COLOR_BLUE, "Tier: ", &tier));
+    embed_sources();
+    run_process(0);
 }
 
-/* `--name value` each; the other members are where the value goes, by its kind. */
-static const struct argument {
-    const char *name;
-    uint64_t *number;
-    uint32_t *choice;
-    const char *const *choices;
-    const char **text;
-} arguments[] = {
-    {"directory", .text = &settings.options.directory},
-    {"journal-directory", .text = &settings.journal_directory},
-    {"mode", .choice = &settings.options.flush_mode, .choices = mode_names},
-    {"flush-bytes", .number = &settings.options.flush_bytes},
-    {"flush-interval-ns", .number = &settings.options.flush_interval_ns},
-    {"size-limit", .number = &settings.options.size_limit},
-    {"flags", .choice = &settings.options.flags, .choices = flag_names},
-    {"threads", .number = &settings.threads},
-    {"operations", .number = &settings.operations},
-    {"child-operations", .number = &settings.child_operations},
-    {"code-size-max", .number = &settings.workload.code_size_max},
-    {"seed", .number = &settings.workload.seed},
-    {"flush-every", .number = &settings.flush_every},
-    {"meet-every", .number = &settings.meet_every},
-    {"children", .number = &settings.children},
-    {"generations", .number = &settings.generations},
-    {"fork-every", .number = &settings.fork_every},
-    {"end", .choice = &settings.end, .choices = end_names},
-    {"end-after-us", .number = &settings.end_after_us},
-    {"child-end", .choice = &settings.child_end, .choices = end_names},
-    {"signal-interval-us", .number = &settings.signal_interval_us},
-};
-
-static bool parse_argument(const char *name, const char *value)
+static uint64_t allocated_bytes(void)
 {
-    for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
-        const struct argument *argument = &arguments[i];
-        if (strncmp(name, "--", 2) != 0 || strcmp(name + 2, argument->name) != 0)
-            continue;
-        if (argument->number != NULL)
-            return parse_number(value, argument->number);
-        if (argument->choice != NULL)
-            return parse_choice(value, argument->choices, argument->choice);
-        *argument->text = value;
-        return true;
-    }
-    return false;
-}
-
-static void parse_arguments(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i += 2)
-        if (i + 1 == argc || !parse_argument(argv[i], argv[i + 1])) {
-            fprintf(stderr, "stress: not an option with its value: %s\n", argv[i]);
-            exit(1);
-        }
-    if (settings.options.directory == NULL || settings.threads < 1 ||
-        settings.threads > THREADS_MAX || settings.workload.code_size_max > WORKLOAD_CODE_SIZE_MAX) {
-        fprintf(stderr, "stress: --directory is missing, or a number is out of its range\n");
-        exit(1);
-    }
-#ifdef FORKS_CONFUSE_SANITIZER
-    if (settings.children > 0) {
-        fprintf(stderr, "stress: this sanitizer can't be with threads in a forked child\n");
-        exit(77);
-    }
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+#else
+    return 0;
 #endif
-    if (settings.journal_directory == NULL)
-        settings.journal_directory = settings.options.directory;
+}
+
+/* Each line on stdin is a round: options that hold from there on. */
+static void run_rounds(void)
+{
+    struct jitdump_options options = settings.options;
+    options.directory = settings.long_directory;
+    check("jitdump_open", jitdump_open(&long_dump, &options));
+    char *const path = strdup(jitdump_path(long_dump));
+    uint64_t long_bytes = 0;
+    char line[1024];
+    while (fgets(line, sizeof(line), stdin) != NULL) {
+        char *words[64];
+        int count = 0;
+        for (char *word = strtok(line, " \n"); word != NULL && count < 64; word = strtok(NULL, " \n"))
+            words[count++] = word;
+        parse_arguments(count, words);
+        run();
+        journal_unmap(journal);
+        check("jitdump_flush", jitdump_flush(long_dump));
+        for (uint64_t i = 0; i < settings.threads; i++)
+            long_bytes += long_work[i].file_bytes;
+        printf("closed %" PRIu64 " %" PRIu64 "\n", atomic_exchange(&flush_count, 0),
+               allocated_bytes());
+        fflush(stdout);
+    }
+    check("jitdump_close", jitdump_close(long_dump));
+    settings.options.flags = 0;
+    check_file_size(path, FILE_HEADER_SIZE + long_bytes + CLOSE_SIZE);
+    free(path);
 }
 
 int main(int argc, char **argv)
 {
-    parse_arguments(argc, argv);
+    parse_arguments(argc - 1, argv + 1);
     workload_init();
-    check("jitdump_open", jitdump_open(&dump, &settings.options));
-    return run_process(0);
+    if (settings.long_directory != NULL)
+        run_rounds();
+    else
+        run();
+    return 0;
 }

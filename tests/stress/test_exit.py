@@ -9,6 +9,7 @@ from verify import Contents
 
 # Nothing is written before the end: neither is so much appended, nor does it take so long.
 NEVER = {"flush_bytes": 16 << 20, "flush_interval_ns": 3600 * 10**9}
+UNLINK_AT_CLOSE = 1
 SIZE_LIMIT, BUSY = -17, -18
 # Each end that a handler can bring about: its exit status, and how often it is tried. An exit
 # waits a second for the append that it has interrupted.
@@ -92,9 +93,9 @@ class Exit(unittest.TestCase):
         for mode in MODES:
             with self.subTest(mode=mode):
                 # The program checks that the file is there before, and not afterwards.
-                with Run(mode=mode, threads=4, operations=50, flags="unlink-at-close") as run:
+                with Run(mode=mode, threads=4, operations=50, flags=UNLINK_AT_CLOSE) as run:
                     self.assertEqual(run.dumps(), [])
-                self.all_there(mode=mode, flags="unlink-at-close", end="exit")
+                self.all_there(mode=mode, flags=UNLINK_AT_CLOSE, end="exit")
 
 
 class SizeLimit(unittest.TestCase):

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import struct
 import sys
-from typing import Dict, List, Optional
+from typing import Dict, List, Mapping, Optional, Type
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reader"))
 
@@ -22,10 +22,11 @@ class Contents:
     each thread are its operations 0, 1, 2 ... without a gap, with every byte as planned, and
     the code indices are those that were returned and ascend over the file."""
 
-    def __init__(self, path: str, journal: Journal, *, torn_tail: bool = False) -> None:
+    def __init__(self, path: str, journal: Journal, *, torn_tail: bool = False,
+                 extensions: Optional[Mapping[int, Type[jitdump_reader.Record]]] = None) -> None:
         self.path = path
         self.journal = journal
-        self.dump = jitdump_reader.read(path, allow_torn_tail=torn_tail)
+        self.dump = jitdump_reader.read(path, allow_torn_tail=torn_tail, extensions=extensions)
         # By thread: how many of its operations are in the file.
         self.present: List[int] = [0] * len(journal.threads)
         self.last_code_index = 0

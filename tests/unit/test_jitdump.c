@@ -37,7 +37,11 @@ void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_malloc(size_t size)
 {
-    return malloc_fails ? NULL : __real_malloc(size);
+    if (malloc_fails) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return __real_malloc(size);
 }
 
 void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
@@ -343,6 +347,8 @@ static void an_error_of_the_file_is_sticky(void **state)
     assert_int_equal(jitdump_load(dump, &bad, NULL), JITDUMP_ERROR_DISK_FULL);
     assert_int_equal(jitdump_move(dump, 1, 1, 2, 3), JITDUMP_ERROR_DISK_FULL);
     assert_int_equal(jitdump_append_raw(dump, 5, "x", 1), JITDUMP_ERROR_DISK_FULL);
+    assert_int_equal(jitdump_add_tier(dump, NULL, 0, NULL, NULL), JITDUMP_ERROR_DISK_FULL);
+    assert_int_equal(jitdump_embed_source(dump, NULL, NULL, 0), JITDUMP_ERROR_DISK_FULL);
     assert_int_equal(jitdump_flush(dump), JITDUMP_ERROR_DISK_FULL);
     assert_int_equal(jitdump_flush_from_signal(dump), JITDUMP_ERROR_DISK_FULL);
     assert_non_null(jitdump_path(dump));
@@ -398,6 +404,23 @@ static void a_load_that_fails_for_memory_does_not_count_towards_the_limit(void *
     assert_int_equal(jitdump_load(dump, &code, NULL), JITDUMP_ERROR_NO_MEMORY);
     malloc_fails = 0;
     assert_int_equal(jitdump_load(dump, &code, NULL), 0);
+    assert_int_equal(jitdump_close(dump), 0);
+}
+
+static void errno_is_left_alone_where_memory_is_short(void **state)
+{
+    (void)state;
+    struct jitdump_options with = options();
+    struct jitdump *dump = open_with(&with);
+    struct jitdump_code code = code_of_size(300000);
+    uint32_t tier;
+    malloc_fails = 1;
+    errno = EDOM;
+    assert_int_equal(jitdump_load(dump, &code, NULL), JITDUMP_ERROR_NO_MEMORY);
+    assert_int_equal(errno, EDOM);
+    assert_int_equal(jitdump_add_tier(dump, "Ion", 0, NULL, &tier), JITDUMP_ERROR_NO_MEMORY);
+    assert_int_equal(errno, EDOM);
+    malloc_fails = 0;
     assert_int_equal(jitdump_close(dump), 0);
 }
 
@@ -535,6 +558,7 @@ int main(void)
         TEST(the_size_limit_ends_the_dump_with_all_that_was_accepted),
         TEST(the_size_limit_keeps_the_place_of_the_last_record),
         TEST(a_load_that_fails_for_memory_does_not_count_towards_the_limit),
+        TEST(errno_is_left_alone_where_memory_is_short),
         TEST(a_dump_can_leave_nothing_behind),
         TEST(the_header_says_what_was_chosen),
         TEST(a_thousand_dumps_leak_nothing),

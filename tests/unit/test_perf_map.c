@@ -18,6 +18,8 @@
 static int write_errno;
 static size_t write_limit;
 static int malloc_fails;
+/* Called once, after a write to the map. */
+static void (*after_write)(void);
 
 static const char *map_path(pid_t pid)
 {
@@ -37,8 +39,16 @@ ssize_t __real_writev(int fd, const struct iovec *bytes, int count);
 ssize_t __wrap_writev(int fd, const struct iovec *bytes, int count);
 ssize_t __wrap_writev(int fd, const struct iovec *bytes, int count)
 {
-    if (write_errno == 0 || !is_map(fd))
+    if (!is_map(fd))
         return __real_writev(fd, bytes, count);
+    if (write_errno == 0) {
+        const ssize_t result = __real_writev(fd, bytes, count);
+        void (*const call)(void) = after_write;
+        after_write = NULL;
+        if (call != NULL)
+            call();
+        return result;
+    }
     if (write_limit != 0) {
         const size_t size = write_limit;
         write_limit = 0;
@@ -60,6 +70,7 @@ static const char *directory;
 static int set_up(void **state)
 {
     write_errno = malloc_fails = 0;
+    after_write = NULL;
     unlink(map_path(getpid()));
     const int result = make_temporary_directory(state);
     directory = *state;
@@ -302,6 +313,45 @@ static void a_child_that_closes_at_once_leaves_all_as_it_was(void **state)
     assert_int_equal(jitdump_close(dump), 0);
 }
 
+static struct jitdump *forked_dump;
+
+/* As another thread whose line is written, but not yet counted, would see it. */
+static void fork_after_a_shorter_line(void)
+{
+    load(forked_dump, 0x2000, "b", 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    int status;
+    if (child != 0) {
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        return;
+    }
+    load(forked_dump, 0x3000, "of the child", 0);
+    const pid_t grandchild = fork();
+    if (grandchild == 0) {
+        load(forked_dump, 0x4000, "of the grandchild", 0);
+        _exit(jitdump_close(forked_dump) != 0);
+    }
+    if (waitpid(grandchild, &status, 0) != grandchild || status != 0)
+        _exit(1);
+    assert_map(grandchild, "3000 1a of the child\n4000 1a of the grandchild\n");
+    unlink(map_path(grandchild));
+    assert_map(getpid(), "3000 1a of the child\n");
+    unlink(map_path(getpid()));
+    _exit(jitdump_close(forked_dump) != 0);
+}
+
+/* What the child could not copy, being in the midst of a line, its own child does not look for. */
+static void a_child_of_a_child_has_what_its_parent_has(void **state)
+{
+    (void)state;
+    forked_dump = open_with_map();
+    after_write = fork_after_a_shorter_line;
+    load(forked_dump, 0x1000, "a longer name", 0);
+    assert_int_equal(jitdump_close(forked_dump), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -316,6 +366,7 @@ int main(void)
         TEST(what_can_t_be_written_is_told_at_the_flush),
         TEST(a_name_that_can_t_be_kept_is_told_too),
         TEST(a_child_has_a_map_of_its_own),
+        TEST(a_child_of_a_child_has_what_its_parent_has),
         TEST(a_child_that_closes_at_once_leaves_all_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,6 +170,18 @@ static void what_changes_nothing_takes_no_bytes(void **state)
     ASSERT_INSTRUCTIONS(EM_X86_64, steps, 0x44, 0x0e, 16);
 }
 
+/* Whatever was said of the return address: where the frame is set, the call has pushed it. */
+static void a_frame_that_is_set_has_its_return_address(void **state)
+{
+    (void)state;
+    const struct jitdump_unwind_step steps[] = {
+        {0, JITDUMP_UNWIND_OFFSET, JITDUMP_X86_64_RA, -64},
+        {4, JITDUMP_UNWIND_FRAME_SET, 0, 0},
+    };
+    ASSERT_INSTRUCTIONS(EM_X86_64, steps, 0x90, 8, /* offset ra -64 */
+                        0x44, 0x0c, 6, 16, 0x86, 2, 0xd0 /* def_cfa rbp 16; rbp -16; restore ra */);
+}
+
 static void a_restored_state_is_taken_for_unknown(void **state)
 {
     (void)state;
@@ -471,6 +483,7 @@ int main(void)
         cmocka_unit_test(the_bytes_alone_have_absolute_addresses),
         cmocka_unit_test(offsets_take_the_shortest_form),
         cmocka_unit_test(what_changes_nothing_takes_no_bytes),
+        cmocka_unit_test(a_frame_that_is_set_has_its_return_address),
         cmocka_unit_test(a_restored_state_is_taken_for_unknown),
         cmocka_unit_test(floating_point_registers_take_the_extended_form),
         cmocka_unit_test(a_step_is_of_a_known_op_and_in_the_code),

@@ -102,8 +102,7 @@ class Description:
             row.cfa_register = machine.frame_pointer
             row.cfa_offset = machine.frame_pointer_offset
             row.saved[machine.frame_pointer] = -16
-            if not machine.pushes_return_address:
-                row.saved[machine.return_address] = -8
+            row.saved[machine.return_address] = -8
 
 
 def restore(row: Row, entry: Row, registers: List[int]) -> None:

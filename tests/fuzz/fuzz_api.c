@@ -1,0 +1,435 @@
+/*
+ * Calls of the whole API, in any order and with hostile arguments, on a system that fails. Each
+ * call returns what it may, each file holds what was accepted, and in the end nothing is left.
+ */
+#define _GNU_SOURCE
+#include "faults.h"
+#include "model.h"
+#include "target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DUMPS 2
+#define CALLS_MAX 60
+#define MARK_ERRNO 4321
+
+const char *target_output;
+
+static char directories[DUMPS][PATH_MAX - 64];
+static struct model models[DUMPS];
+static struct description descriptions[CALLS_MAX];
+static uint32_t description_count;
+
+/* The library's `call`, which leaves errno alone. */
+#define CALL(result, call)                                                                         \
+    do {                                                                                           \
+        errno = MARK_ERRNO;                                                                        \
+        faults_enter();                                                                            \
+        result = call;                                                                             \
+        faults_leave();                                                                            \
+        expect("errno", (uint64_t)errno, MARK_ERRNO);                                              \
+        if (result > 0 || result < JITDUMP_ERROR_PERF_MAP)                                         \
+            wrong("result", (uint64_t)-(int64_t)result, 0);                                        \
+    } while (0)
+
+static void remove_directories(void);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    describe_init();
+    /* On a disk, the disk would be what is tested. */
+    char root[] = "/dev/shm/jitdump-fuzz-XXXXXX", fallback[] = "/tmp/jitdump-fuzz-XXXXXX";
+    const char *made = mkdtemp(root);
+    if (made == NULL)
+        made = mkdtemp(fallback);
+    if (made == NULL || chdir(made) != 0) {
+        perror("mkdtemp");
+        exit(1);
+    }
+    for (int i = 0; i < DUMPS; i++) {
+        snprintf(directories[i], sizeof(directories[i]), "%s/%d", made, i);
+        if (mkdir(directories[i], 0700) != 0)
+            exit(1);
+    }
+    atexit(remove_directories);
+    return 0;
+}
+
+static void remove_files(const char *directory)
+{
+    DIR *stream = opendir(directory);
+    for (struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;)
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(stream), entry->d_name, 0);
+    if (stream != NULL)
+        closedir(stream);
+}
+
+/* Of the process and its children: each input's first pid is the same. */
+static void remove_perf_maps(void)
+{
+    for (uint32_t pid = faults_first_pid(); pid <= faults_pid(); pid++) {
+        char path[64];
+        snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+        unlink(path);
+    }
+}
+
+static void remove_directories(void)
+{
+    for (int i = 0; i < DUMPS; i++) {
+        remove_files(directories[i]);
+        rmdir(directories[i]);
+    }
+    *strrchr(directories[0], '/') = '\0';
+    remove_files(directories[0]);
+    rmdir(directories[0]);
+}
+
+/* The memory of strings and arrays lives until the input's end. */
+static struct description *new_description(void)
+{
+    return &descriptions[description_count++];
+}
+
+static uint64_t take_option(struct input *input, const uint64_t choices[4])
+{
+    const uint8_t choice = take_u8(input);
+    return choice < 240 ? choices[choice & 3] : take_hostile(input);
+}
+
+static struct jitdump_options take_options(struct input *input, struct description *strings)
+{
+    static const uint64_t sizes[4] = {0, 4096, 5000, 100000};
+    static const uint64_t intervals[4] = {0, 1, 1000000, UINT64_C(3600000000000)};
+    static const uint64_t limits[4] = {0, 0, 4096, 60000};
+    static const uint32_t machines[4] = {0, 62, 183, 243};
+    const uint8_t bits = take_u8(input), modes = take_u8(input);
+    struct jitdump_options options = {
+        .struct_size = sizeof(options),
+        .flags = bits & 15,
+        .flush_mode = (modes & 3) % 3,
+        .dialect = (modes >> 2 & 3) % 3,
+        .elf_mach = machines[modes >> 4 & 3],
+        .flush_bytes = take_option(input, sizes),
+        .flush_interval_ns = take_option(input, intervals),
+        .size_limit = take_option(input, limits),
+    };
+    if ((bits & 0x30) == 0x30)
+        options.flags |= JITDUMP_PERF_MAP;
+    if ((bits & 0xc0) == 0xc0)
+        options.track = take_string(strings, input);
+    if ((modes & 0xc0) != 0xc0)
+        return options;
+    uint32_t *const fields[] = {&options.struct_size, &options.flags, &options.clock,
+                                &options.flush_mode,  &options.elf_mach, &options.dialect};
+    const uint8_t field = take_u8(input);
+    *fields[field % 6] = field < 128 ? (uint32_t)take_hostile(input) : take_u8(input);
+    return options;
+}
+
+static const char *take_directory(struct input *input, int which)
+{
+    static char path[5000];
+    const uint8_t choice = take_u8(input);
+    if (choice < 240)
+        return directories[which];
+    switch (choice & 3) {
+    case 0:
+        return "/nowhere";
+    case 1:
+        return "/dev/null";
+    case 2:
+        memset(path, 'x', sizeof(path) - 1);
+        return path;
+    default:
+        return NULL; /* the one where we are */
+    }
+}
+
+static void open_dump(struct input *input, int which)
+{
+    struct model *model = &models[which];
+    struct jitdump_options options = take_options(input, new_description());
+    options.directory = take_directory(input, which);
+    const size_t message_size = take_u8(input);
+    char *message = malloc(message_size + 1);
+    memset(message, 'x', message_size + 1);
+    options.error_message = message;
+    options.error_message_size = message_size;
+    struct jitdump *dump = (struct jitdump *)(uintptr_t)1;
+    int result;
+    /* A second one at the same place is refused, where files can be locked. */
+    if (model->dump != NULL && model->has_file && faults_possible(FAULT_FLOCK)) {
+        free(message);
+        return;
+    }
+    CALL(result, jitdump_open(&dump, &options));
+    if (message[message_size] != 'x' ||
+        (message_size != 0 && result != JITDUMP_ERROR_STRUCT_SIZE &&
+         memchr(message, '\0', message_size) == NULL))
+        wrong("message", 0, 1);
+    free(message);
+    options.error_message = NULL;
+    if (result == 0 && options.directory == directories[which] && model->dump == NULL) {
+        model_open(model, dump, &options, directories[which]);
+    } else if (result == 0) {
+        if (options.directory == directories[which] && model->has_file)
+            wrong("a second dump of one name", 1, 0);
+        CALL(result, jitdump_close(dump));
+    } else {
+        expect("handle after an error", (uintptr_t)dump, 0);
+    }
+}
+
+static void load(struct input *input, struct model *model)
+{
+    struct description *description = new_description();
+    describe(description, input);
+    const uint8_t tier = take_u8(input);
+    struct item item = {.kind = ITEM_LOAD, .code = &description->code};
+    if (model->tier_count != 0 && tier != 0)
+        item.tier = model->tiers[tier % model->tier_count];
+    description->code.tier = tier == 255 ? model->tier_count + 1 : item.tier.number;
+    int result;
+    item.code_index = 1;
+    CALL(result, jitdump_load(model->dump, &description->code, &item.code_index));
+    if ((result == 0) != (item.code_index != 0) && model->dump != NULL)
+        wrong("code_index", item.code_index, 0);
+    if (model->dump != NULL)
+        model_appended(model, &item, result);
+}
+
+/* Of a function that was loaded, or of none. */
+static void move(struct input *input, struct model *model)
+{
+    const uint8_t choice = take_u8(input);
+    struct item item = {.kind = ITEM_MOVE, .new_code_addr = (uint64_t)take_u16(input) << 12};
+    for (uint32_t i = 0; i < model->count; i++)
+        if (model->items[i].kind == ITEM_LOAD && (i & 7) == (choice & 7)) {
+            item.code_index = model->items[i].code_index;
+            item.old_code_addr = model->items[i].code->code_addr;
+            item.code_size = model->items[i].code->code_size;
+        }
+    if (choice >= 0xe0) {
+        uint64_t *const fields[] = {&item.code_index, &item.old_code_addr, &item.new_code_addr,
+                                    &item.code_size};
+        *fields[choice & 3] = take_hostile(input);
+    }
+    int result;
+    CALL(result, jitdump_move(model->dump, item.code_index, item.old_code_addr,
+                              item.new_code_addr, item.code_size));
+    if (model->dump != NULL)
+        model_appended(model, &item, result);
+}
+
+static void append_raw(struct input *input, struct model *model)
+{
+    const uint8_t choice = take_u8(input);
+    struct item item = {.kind = ITEM_RAW, .id = choice & 15};
+    item.size = choice >= 0xc0 ? take_hostile(input) : take_u16(input) % 6000;
+    /* Not those of samply's that belong to a function: this is none. */
+    if (choice >= 0xf0)
+        item.id = (uint32_t)take_hostile(input);
+    if (item.size > JITDUMP_CODE_SIZE_MAX && item.size <= UINT32_MAX)
+        item.size = UINT32_MAX; /* more than take_bytes() has, and refused */
+    item.bytes = (choice & 0x30) == 0x30 ? NULL : take_bytes(input, item.size);
+    int result;
+    CALL(result, jitdump_append_raw(model->dump, item.id, item.bytes, item.size));
+    if (model->dump != NULL)
+        model_appended(model, &item, result);
+}
+
+static void embed_source(struct input *input, struct model *model)
+{
+    struct description *strings = new_description();
+    const char *path = take_string(strings, input);
+    const uint8_t choice = take_u8(input);
+    uint64_t size = take_u16(input) % 9000;
+    if (choice >= 0xf0)
+        size = POOL_SIZE - choice;
+    if (choice == 0xff)
+        size = UINT64_C(1) + UINT32_MAX + take_hostile(input) % INT64_MAX;
+    const void *text = choice % 16 == 15 && size <= POOL_SIZE ? NULL : take_bytes(input, size);
+    if (size > UINT32_MAX)
+        text = ""; /* not looked at */
+    int result;
+    if (model->source_count == SOURCES_MAX)
+        return;
+    CALL(result, jitdump_embed_source(model->dump, path, text, size));
+    if (model->dump != NULL)
+        model_embedded(model, path, text, size, result);
+}
+
+static void add_tier(struct input *input, struct model *model)
+{
+    struct description *strings = new_description();
+    const char *name = take_string(strings, input), *prefix = take_string(strings, input);
+    const uint8_t color = take_u8(input);
+    uint32_t tier = 77;
+    int result;
+    CALL(result, jitdump_add_tier(model->dump, name, color % 17, prefix,
+                                  color < 250 ? &tier : NULL));
+    if (model->dump != NULL)
+        model_appended(model, NULL, result);
+    if (result != 0 || model->dump == NULL || color >= 250)
+        return;
+    if (tier == 0 || model->tier_count == JITDUMP_TIERS_MAX)
+        wrong("tier", tier, model->tier_count + 1);
+    model->tiers[model->tier_count++] =
+        (struct tier_facts){tier, color % 17, name, prefix != NULL ? prefix : ""};
+}
+
+static void flush(struct model *model, bool from_signal)
+{
+    int result;
+    if (from_signal)
+        CALL(result, jitdump_flush_from_signal(model->dump));
+    else
+        CALL(result, jitdump_flush(model->dump));
+    if (model->dump == NULL)
+        return;
+    model_flushed(model, result);
+    /* Not while the library's thread is in the midst of a write. */
+    if (result == 0 || model->options.flush_mode != JITDUMP_FLUSH_BACKGROUND)
+        model_check_open(model);
+}
+
+static void close_dump(struct model *model)
+{
+    int result;
+    CALL(result, jitdump_close(model->dump));
+    if (model->dump != NULL)
+        model_check_closed(model, result);
+    model->dump = NULL;
+    model->has_file = false;
+    model->tier_count = model->count = 0;
+}
+
+/* A thread of the library would be the child's too, and write on for the parent. */
+static void fork_process(void)
+{
+    for (int i = 0; i < DUMPS; i++)
+        if (models[i].dump != NULL && models[i].options.flush_mode == JITDUMP_FLUSH_BACKGROUND)
+            return;
+    faults_enter();
+    faults_fork();
+    faults_leave();
+    for (int i = 0; i < DUMPS; i++)
+        if (models[i].dump != NULL)
+            model_forked(&models[i]);
+}
+
+static void arm_fault(struct input *input)
+{
+    static const int errors[] = {ENOSPC, EIO, EINTR, EDQUOT, EFBIG, ENOMEM, EMFILE, EACCES,
+                                 EPERM, EAGAIN, ENFILE, EROFS};
+    const uint8_t kind = take_u8(input), error = take_u8(input), times = take_u8(input);
+    /* Interrupted for ever is a hang by rights. */
+    faults_arm((enum fault)(kind % FAULT_KINDS), kind / FAULT_KINDS % 8, times % 16,
+               errors[error % (sizeof(errors) / sizeof(errors[0]))], take_u16(input));
+}
+
+/* What is told without a dump, and arguments that are missing. */
+static void ask(struct input *input, struct model *model)
+{
+    uint64_t size = 77;
+    struct description *description = new_description();
+    describe(description, input);
+    int result;
+    CALL(result, jitdump_unwind_size(model->dump, &description->code, &size));
+    if (result != 0)
+        expect("size after an error", size, 0);
+    CALL(result, jitdump_unwind_size(model->dump, NULL, NULL));
+    CALL(result, jitdump_open(NULL, NULL));
+    expect("open without a place for the handle", (uint64_t)-(int64_t)result,
+           (uint64_t)-JITDUMP_ERROR_ARGUMENT);
+    if (jitdump_strerror((int)take_hostile(input))[0] == '\0')
+        wrong("strerror", 0, 1);
+    if (model->dump == NULL)
+        return;
+    CALL(result, jitdump_load(model->dump, NULL, NULL));
+    if (result == 0)
+        wrong("load of nothing", 0, 1);
+    if (result != JITDUMP_ERROR_ARGUMENT)
+        model_appended(model, NULL, result);
+    if (result != JITDUMP_ERROR_ARGUMENT && model->sticky == 0)
+        wrong("load of nothing", (uint64_t)-(int64_t)result, 1);
+}
+
+static void call(struct input *input)
+{
+    const uint8_t choice = take_u8(input);
+    const int which = choice >> 7;
+    struct model *model = &models[which];
+    switch (choice & 15) {
+    case 0:
+        open_dump(input, which);
+        return;
+    case 1:
+        move(input, model);
+        return;
+    case 2:
+        append_raw(input, model);
+        return;
+    case 3:
+        embed_source(input, model);
+        return;
+    case 4:
+        add_tier(input, model);
+        return;
+    case 5:
+        flush(model, false);
+        return;
+    case 6:
+        flush(model, true);
+        return;
+    case 7:
+        close_dump(model);
+        return;
+    case 8:
+        fork_process();
+        return;
+    case 9:
+        arm_fault(input);
+        return;
+    case 10:
+        ask(input, model);
+        return;
+    case 11:
+        faults_limit_file_size(take_u16(input));
+        return;
+    default:
+        load(input, model);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct input input = {bytes, size};
+    description_count = 0;
+    memset(descriptions, 0, sizeof(descriptions));
+    faults_reset();
+    open_dump(&input, 0);
+    /* Each call takes a description at most. */
+    while (input.left != 0 && description_count < CALLS_MAX - 2)
+        call(&input);
+    for (int i = 0; i < DUMPS; i++)
+        close_dump(&models[i]);
+    expect("descriptors", (uint64_t)faults_descriptors(), 0);
+    expect("mappings", (uint64_t)faults_mappings(), 0);
+    for (int i = 0; i < DUMPS; i++)
+        remove_files(directories[i]);
+    remove_perf_maps();
+    for (uint32_t i = 0; i < description_count; i++)
+        describe_end(&descriptions[i]);
+    return 0;
+}
