@@ -213,7 +213,8 @@ class DebugInfo(GroupRecord):
             if name == "\udcff":
                 raise FormatError(at, f"{what}: the file name is the byte 0xff, which perf takes for"
                                       " \"as before\" and samply for a name (P12)")
-            if line == 0:
+            # Code without a line behind code with one: the file is the one before.
+            if line == 0 and (not entries or name != entries[-1].name):
                 raise FormatError(at, f"{what}: line 0")
             if entries and address <= entries[-1].code_addr:
                 raise FormatError(at, f"{what}: address 0x{address:x} is not above"

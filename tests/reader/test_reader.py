@@ -122,6 +122,12 @@ class GoodFiles(unittest.TestCase):
                 self.assertTrue(dump.closed)
                 self.assertEqual((dump.torn_bytes, dump.unfinished), (0, []))
 
+    def test_code_without_a_line_behind_code_with_one(self) -> None:
+        w = Writer()
+        lines = (LINES[0], (0x1008, 0, 0, b"a.c\0"), (0x1014, 0, 0, b"a.c\0"))
+        dump = jitdump_reader.parse(w.header() + w.debug_info(lines) + w.load(), NAME)
+        self.assertEqual([e.line for e in dump.records[0].entries], [1, 0, 0])
+
     def test_header_alone(self) -> None:
         dump = jitdump_reader.parse(Writer().header(), NAME)
         self.assertEqual(dump.records, [])
@@ -286,6 +292,8 @@ class BadFiles(unittest.TestCase):
                  w.debug_info((first, second, (0x1014, 2, 0, b"b.c")))),
                 ("entry 1 of 3: the file name is the byte 0xff", 92,
                  w.debug_info((first, (0x1008, 2, 0, b"\xff\0"), closing))),
+                ("entry 0 of 3: line 0", 72,
+                 w.debug_info(((0x1000, 0, 0, b"a.c\0"), second, closing))),
                 ("entry 1 of 3: line 0", 92,
                  w.debug_info((first, (0x1008, 0, 0, b"b.c\0"), closing))),
                 ("entry 1 of 3: address 0x1000 is not above 0x1000", 92,
