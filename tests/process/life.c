@@ -124,16 +124,6 @@ void *mmap_shared(size_t size)
     return memory;
 }
 
-long count_pages(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%ld", &pages), 1);
-    fclose(file);
-    return pages;
-}
-
 int count_flushers(void)
 {
     int count = 0;

@@ -59,8 +59,7 @@ void unlink_perf_map(pid_t pid);
 /* Zeros that children share. */
 void *mmap_shared(size_t size);
 
-/* Of this process: pages of its address space that are mapped, and threads of the library. */
-long count_pages(void);
+/* Threads of the library in this process. */
 int count_flushers(void);
 
 #endif

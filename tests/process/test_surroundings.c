@@ -197,23 +197,24 @@ static void opened_and_closed_all_the_time(void **state)
 {
     (void)state;
     int descriptors = 0;
-    long pages = 0;
+    uint64_t mapped = 0;
     size_t bytes = 0;
     for (int i = 0; i < OPENS; i++) {
         live_once(i);
         /* The C library keeps a thread's stack for the next one, and some memory. */
         if (i == 100) {
             descriptors = count_descriptors();
-            pages = count_pages();
+            mapped = mapped_bytes();
             bytes = allocated();
         }
     }
-    print_message("%d descriptors, %ld pages, %zu bytes allocated; before: %d, %ld, %zu\n",
-                  count_descriptors(), count_pages(), allocated(), descriptors, pages, bytes);
+    print_message("%d descriptors, %llu bytes mapped, %zu allocated; before: %d, %llu, %zu\n",
+                  count_descriptors(), (unsigned long long)mapped_bytes(), allocated(), descriptors,
+                  (unsigned long long)mapped, bytes);
     assert_int_equal(count_descriptors(), descriptors);
     assert_int_equal(count_flushers(), 0);
-    /* A dump takes some 70 pages; sanitizers keep what was freed for a while. */
-    assert_in_range(count_pages(), 0, pages + (SANITIZED ? OPENS * 20 : 70));
+    /* A dump takes some 280 KiB; sanitizers keep what was freed for a while. */
+    assert_in_range(mapped_bytes(), 0, mapped + (SANITIZED ? OPENS * 80 : 280) * 1024);
     assert_in_range(allocated(), 0, bytes + 4096);
     unlink_perf_map(getpid());
 }

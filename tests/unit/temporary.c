@@ -2,6 +2,7 @@
 #include "temporary.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,4 +80,15 @@ int count_mappings(const char *path, const char *permission)
     }
     fclose(maps);
     return count;
+}
+
+uint64_t mapped_bytes(void)
+{
+    uint64_t bytes = 0, start, end;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fscanf(maps, "%" SCNx64 "-%" SCNx64 "%*[^\n]", &start, &end) == 2)
+        bytes += end - start;
+    fclose(maps);
+    return bytes;
 }

@@ -32,6 +32,10 @@ struct contents read_file(const char *path);
 /* How many descriptors the process has open. */
 int count_descriptors(void);
 
+/* How much of its address space the process uses. From `maps`, because in `statm` an emulator's own
+ * memory counts too. */
+uint64_t mapped_bytes(void);
+
 /* How many lines of /proc/self/maps name `path`; with "x", only executable ones. */
 int count_mappings(const char *path, const char *permission);
 

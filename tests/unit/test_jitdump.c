@@ -6,7 +6,6 @@
 #include "jitdump.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -462,19 +461,6 @@ static void the_header_says_what_was_chosen(void **state)
     assert_int_not_equal(contents.bytes[12], 0); /* some machine */
     free(contents.bytes);
     jitdump_close(dump);
-}
-
-/* How much of its address space the process uses. From `maps`, because in `statm` an emulator's own
- * memory counts too. */
-static uint64_t mapped_bytes(void)
-{
-    uint64_t bytes = 0, start, end;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    assert_non_null(maps);
-    while (fscanf(maps, "%" SCNx64 "-%" SCNx64 "%*[^\n]", &start, &end) == 2)
-        bytes += end - start;
-    fclose(maps);
-    return bytes;
 }
 
 static void a_thousand_dumps_leak_nothing(void **state)
