@@ -4,6 +4,7 @@
 #include "wire.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +125,7 @@ void *mmap_shared(size_t size)
     return memory;
 }
 
-int count_flushers(void)
+static int count_flushers(void)
 {
     int count = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -140,4 +141,10 @@ int count_flushers(void)
     }
     closedir(tasks);
     return count;
+}
+
+void wait_for_flushers(int count)
+{
+    while (count_flushers() != count)
+        sched_yield(); /* for ever if they don't end: CTest's limit ends that */
 }

@@ -59,7 +59,8 @@ void unlink_perf_map(pid_t pid);
 /* Zeros that children share. */
 void *mmap_shared(size_t size);
 
-/* Threads of the library in this process. */
-int count_flushers(void);
+/* Until the process has so many threads of the library: one that has been joined is still in
+ * /proc for a moment. */
+void wait_for_flushers(int count);
 
 #endif

@@ -106,7 +106,7 @@ static void loaded_and_unloaded_again_and_again(void **state)
         assert_int_equal(dlclose(library.handle), 0);
         assert_false(is_mapped());
         assert_forks_well();
-        assert_int_equal(count_flushers(), 0);
+        wait_for_flushers(0);
         if (i == 0)
             descriptors = count_descriptors();
         assert_int_equal(count_descriptors(), descriptors + (left_open ? i - 59 : 0));

@@ -212,7 +212,7 @@ static void opened_and_closed_all_the_time(void **state)
                   count_descriptors(), (unsigned long long)mapped_bytes(), allocated(), descriptors,
                   (unsigned long long)mapped, bytes);
     assert_int_equal(count_descriptors(), descriptors);
-    assert_int_equal(count_flushers(), 0);
+    wait_for_flushers(0);
     /* A dump takes some 280 KiB; sanitizers keep what was freed for a while. */
     assert_in_range(mapped_bytes(), 0, mapped + (SANITIZED ? OPENS * 80 : 280) * 1024);
     assert_in_range(allocated(), 0, bytes + 4096);

@@ -55,7 +55,7 @@ static void threads_come_and_go(void **state)
                 assert_null(result);
             }
         }
-        assert_int_equal(count_flushers(), modes[mode] == JITDUMP_FLUSH_BACKGROUND);
+        wait_for_flushers(modes[mode] == JITDUMP_FLUSH_BACKGROUND);
         assert_int_equal(jitdump_close(dump), 0);
         assert_int_equal(count_loads(getpid(), "of a thread"), 900);
         assert_int_equal(count_loads(getpid(), "at the end"), 900);
