@@ -400,12 +400,13 @@ static void run(void)
 
 static uint64_t allocated_bytes(void)
 {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 33)
     const struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
-#else
-    return 0;
 #endif
+#endif
+    return 0; /* not to be known */
 }
 
 /* Each line on stdin is a round: options that hold from there on. */
