@@ -97,7 +97,7 @@ static int after_append(struct jitdump *dump, uint64_t timestamp, bool completed
 
 /* A group that fits into a block. True if the append left a complete block behind. */
 static inline bool append_to_block(struct jitdump *dump, const struct group *group,
-                            struct append_reservation *reservation)
+                                   struct append_reservation *reservation)
 {
     jd_append_buffer_reserve(&dump->buffer, (uint32_t)(group->head_size + group->tail_size),
                              reservation);
