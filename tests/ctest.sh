@@ -6,7 +6,7 @@ cd "$1"
 shift
 
 status=0
-ctest --output-on-failure --no-tests=error --timeout 600 \
+ctest --output-on-failure --no-tests=error --timeout 400 \
     --output-log Testing/Temporary/ctest.log "$@" || status=$?
 
 # The first file tells which tests were skipped as a whole, the second has the output of all.

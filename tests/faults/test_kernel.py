@@ -227,4 +227,4 @@ if __name__ == "__main__":
             probe, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0:
         os.environ[IN_NAMESPACE] = "1"
         os.execvp(UNSHARE[0], [*UNSHARE, sys.executable, *sys.argv])
-    unittest.main()
+    unittest.main(verbosity=2)

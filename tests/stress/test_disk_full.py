@@ -74,4 +74,4 @@ if __name__ == "__main__":
     if probe.returncode == 77 or "unshare" in probe.stderr:
         print(f"skipped: no tmpfs in a mount namespace can be made here: {probe.stderr.strip()}")
         sys.exit(77)
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -141,4 +141,4 @@ class SizeLimit(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -71,4 +71,4 @@ if __name__ == "__main__":
     if why_no_forks():
         print(f"skipped: {why_no_forks()}")
         sys.exit(77)
-    unittest.main()
+    unittest.main(verbosity=2)

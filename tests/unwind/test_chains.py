@@ -75,4 +75,4 @@ class P15_NoGap(ChainsTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)
