@@ -63,40 +63,6 @@ static void threads_come_and_go(void **state)
     pthread_key_delete(key);
 }
 
-static pthread_t first_thread;
-
-static void *close_when_alone(void *dump)
-{
-    if (pthread_join(first_thread, NULL) != 0 || life_load(dump, "when alone") != 0)
-        _exit(1);
-    return (void *)(intptr_t)jitdump_close(dump);
-}
-
-/* The first thread ends, the others go on; the process ends with the last of them. */
-static void the_first_thread_may_end_first(void **state)
-{
-    (void)state;
-    if (SANITIZED) {
-        print_message("skipped: sanitizers don't know that the first thread may be joined\n");
-        skip();
-    }
-    for (int mode = 0; mode < MODES; mode++) {
-        const pid_t child = fork();
-        if (child == 0) {
-            struct jitdump *dump = life_open(modes[mode], 0);
-            CHECK(dump != NULL && life_load(dump, "of the first") == 0);
-            first_thread = pthread_self();
-            pthread_t thread;
-            CHECK(pthread_create(&thread, NULL, close_when_alone, dump) == 0);
-            pthread_exit(NULL);
-        }
-        assert_child_succeeds(child);
-        assert_int_equal(count_loads(child, "of the first"), 1);
-        assert_int_equal(count_loads(child, "when alone"), 1);
-        assert_true(is_closed(child));
-    }
-}
-
 /* Cancellation */
 
 static struct jitdump *dump_of_cancelled;
@@ -261,7 +227,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(threads_come_and_go),
-        TEST(the_first_thread_may_end_first),
         TEST(deferred_cancellation_waits_for_the_end_of_an_append),
         TEST(asynchronous_cancellation_leaves_a_readable_file),
         TEST(a_small_stack_will_do),
