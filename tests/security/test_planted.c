@@ -18,8 +18,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* From linux/fs.h, which a C library need not ship. */
+#ifndef RENAME_EXCHANGE
+#define RENAME_EXCHANGE (1 << 1)
+#endif
 
 /* Before the step of this number, something is put in the path's place; 0: never. */
 static int plant_at;
@@ -245,7 +251,8 @@ static pid_t start_exchanging(const char *other)
     if (child != 0)
         return child;
     for (;;) {
-        (void)!renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_EXCHANGE);
+        /* Up to 1.2.5, musl has no function for it. */
+        (void)!syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, other, RENAME_EXCHANGE);
         (void)!symlink("precious", other);
     }
 }
