@@ -11,15 +11,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-const char *directory;
-
-int life_set_up(void **state)
-{
-    const int result = make_temporary_directory(state);
-    directory = *state;
-    return result;
-}
-
 struct jitdump *life_open(uint32_t flush_mode, uint32_t flags)
 {
     const struct jitdump_options options = {.struct_size = sizeof(options),

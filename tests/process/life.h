@@ -27,11 +27,8 @@
 
 #define MODES 3
 
-/* For cmocka: the test's directory, which functions below use too. */
-int life_set_up(void **state);
-extern const char *directory;
-
-/* Opened with an interval so long that nothing is written because of it. NULL if it fails. */
+/* In `directory`, with an interval so long that nothing is written because of it. NULL if it
+ * fails. */
 struct jitdump *life_open(uint32_t flush_mode, uint32_t flags);
 
 /* A function of that name, with a line. Returns what jitdump_load() does. */
@@ -46,8 +43,8 @@ int life_load(struct jitdump *dump, const char *name);
 
 void assert_child_succeeds(pid_t child);
 
-/* How often a function of exactly that name is in the process's dump, which must be whole records
- * from its first to its last byte; -1: there is no dump. */
+/* How often a function of exactly that name is in the process's dump in `directory`, which must be
+ * whole records from its first to its last byte; -1: there is no dump. */
 int count_loads(pid_t pid, const char *name);
 
 /* Whether it ends with JIT_CODE_CLOSE. */

@@ -325,8 +325,6 @@ static void a_daemon_has_a_dump_of_its_own(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, life_set_up, remove_temporary_directory)
-
 int main(int argc, char **argv)
 {
     if (argc == 3)
@@ -334,12 +332,12 @@ int main(int argc, char **argv)
     if (realpath(argv[0], program) == NULL)
         return 1;
     const struct CMUnitTest tests[] = {
-        TEST(several_threads_fork_while_others_append),
-        TEST(generations_of_children_append),
-        TEST(executed_programs_have_nothing_of_it),
-        TEST(the_name_is_free_after_the_close),
-        TEST(an_idle_child_does_not_keep_the_name),
-        TEST(a_daemon_has_a_dump_of_its_own),
+        unit_test_in_directory(several_threads_fork_while_others_append),
+        unit_test_in_directory(generations_of_children_append),
+        unit_test_in_directory(executed_programs_have_nothing_of_it),
+        unit_test_in_directory(the_name_is_free_after_the_close),
+        unit_test_in_directory(an_idle_child_does_not_keep_the_name),
+        unit_test_in_directory(a_daemon_has_a_dump_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

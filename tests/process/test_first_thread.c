@@ -1,9 +1,9 @@
 /*
- * The first thread ends by pthread_exit(), the others go on; the process ends with the last of them.
+ * The first thread ends by pthread_exit(), the others go on; the process ends with the last one.
  *
- * The tests run in a second thread, so that the one that ends is this program's own first thread: the
- * first thread of a forked child can't end in musl before 1.2.5, which hangs then, whatever the
- * program does (docs/robustness.md).
+ * The tests run in a second thread, so that it is this program's own first thread that ends. A
+ * forked child's can't in musl before 1.2.5, which hangs then, whatever the program does
+ * (docs/robustness.md).
  */
 #define _GNU_SOURCE
 #include "life.h"
@@ -66,7 +66,7 @@ int main(void)
         return 77;
     }
     void *temporary;
-    CHECK(life_set_up(&temporary) == 0);
+    CHECK(make_temporary_directory(&temporary) == 0);
     for (int mode = 0; mode < MODES; mode++) {
         snprintf(directories[mode], PATH_MAX, "%s/%d", (const char *)temporary, mode);
         directory = directories[mode];

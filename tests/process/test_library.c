@@ -211,17 +211,15 @@ static void a_copy_in_another_namespace(void **state)
 #endif
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, life_set_up, remove_temporary_directory)
-
 int main(int argc, char **argv)
 {
     if (argc != 2)
         return 1;
     shared_library = argv[1];
     const struct CMUnitTest tests[] = {
-        TEST(loaded_and_unloaded_again_and_again),
-        TEST(several_copies_in_one_process),
-        TEST(a_copy_in_another_namespace),
+        unit_test_in_directory(loaded_and_unloaded_again_and_again),
+        unit_test_in_directory(several_copies_in_one_process),
+        unit_test_in_directory(a_copy_in_another_namespace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -219,17 +219,15 @@ static void opened_and_closed_all_the_time(void **state)
     unlink_perf_map(getpid());
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, life_set_up, remove_temporary_directory)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(output_does_not_get_into_the_files),
-        TEST(without_another_descriptor_there_is_no_dump),
-        TEST(after_chdir_all_is_as_before),
-        TEST(after_chroot_the_dump_goes_on),
-        TEST(after_setuid_the_dump_goes_on),
-        TEST(opened_and_closed_all_the_time),
+        unit_test_in_directory(output_does_not_get_into_the_files),
+        unit_test_in_directory(without_another_descriptor_there_is_no_dump),
+        unit_test_in_directory(after_chdir_all_is_as_before),
+        unit_test_in_directory(after_chroot_the_dump_goes_on),
+        unit_test_in_directory(after_setuid_the_dump_goes_on),
+        unit_test_in_directory(opened_and_closed_all_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

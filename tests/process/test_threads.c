@@ -221,15 +221,13 @@ static void a_small_stack_will_do(void **state)
     unlink_perf_map(getpid());
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, life_set_up, remove_temporary_directory)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(threads_come_and_go),
-        TEST(deferred_cancellation_waits_for_the_end_of_an_append),
-        TEST(asynchronous_cancellation_leaves_a_readable_file),
-        TEST(a_small_stack_will_do),
+        unit_test_in_directory(threads_come_and_go),
+        unit_test_in_directory(deferred_cancellation_waits_for_the_end_of_an_append),
+        unit_test_in_directory(asynchronous_cancellation_leaves_a_readable_file),
+        unit_test_in_directory(a_small_stack_will_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

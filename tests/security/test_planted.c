@@ -31,7 +31,6 @@
 static int plant_at;
 static int steps;
 static char path[PATH_MAX];
-static const char *directory;
 static enum planted_kind kind;
 static struct planted planted;
 
@@ -96,10 +95,10 @@ int __wrap_fchmod(int fd, mode_t mode)
 static int set_up(void **state)
 {
     plant_at = 0;
-    const int result = make_temporary_directory(state);
-    directory = *state;
+    if (make_temporary_directory(state) != 0)
+        return -1;
     planted_prepare(directory);
-    return result;
+    return 0;
 }
 
 #define CLOSED_DUMP_SIZE (40 + 16)

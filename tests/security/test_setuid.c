@@ -66,11 +66,11 @@ static int run(const char *program, const char *environment, const char *current
 
 static void setuid_programs_ignore_the_environment(void **state)
 {
+    (void)state;
     if (geteuid() != 0) {
         print_message("skipped: only root can make another user's setuid program\n");
         skip();
     }
-    const char *directory = *state;
     char environment[PATH_MAX - 16], current[PATH_MAX - 16], program[PATH_MAX], path[PATH_MAX];
     snprintf(environment, sizeof(environment), "%s/environment", directory);
     snprintf(current, sizeof(current), "%s/current", directory);
@@ -101,8 +101,7 @@ int main(int argc, char **argv)
     if (argc == 2)
         return open_and_say_where();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(setuid_programs_ignore_the_environment,
-                                        make_temporary_directory, remove_temporary_directory),
+        unit_test_in_directory(setuid_programs_ignore_the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

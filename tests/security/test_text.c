@@ -14,15 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *directory;
-
-static int set_up(void **state)
-{
-    const int result = make_temporary_directory(state);
-    directory = *state;
-    return result;
-}
-
 static struct jitdump *open_with(uint32_t flags, uint32_t dialect)
 {
     const struct jitdump_options options = {.struct_size = sizeof(options),
@@ -256,16 +247,14 @@ static void files_are_private_whatever_the_umask(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_temporary_directory)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_dump_has_it_unchanged),
-        TEST(the_perf_map_has_a_line_for_each),
-        TEST(source_files_stay_in_their_directory),
-        TEST(an_error_message_is_one_line),
-        TEST(files_are_private_whatever_the_umask),
+        unit_test_in_directory(the_dump_has_it_unchanged),
+        unit_test_in_directory(the_perf_map_has_a_line_for_each),
+        unit_test_in_directory(source_files_stay_in_their_directory),
+        unit_test_in_directory(an_error_message_is_one_line),
+        unit_test_in_directory(files_are_private_whatever_the_umask),
     };
     return cmocka_run_group_tests(tests, make_megabyte, free_megabyte);
 }

@@ -10,13 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+const char *directory;
+
 int make_temporary_directory(void **state)
 {
     char template[] = "/tmp/jitdump-test-XXXXXX";
     if (mkdtemp(template) == NULL)
         return -1;
     *state = realpath(template, NULL);
-    return *state == NULL ? -1 : 0;
+    directory = *state;
+    return directory == NULL ? -1 : 0;
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
@@ -34,10 +37,10 @@ int remove_temporary_directory(void **state)
     return result;
 }
 
-const char *dump_path(const char *directory, pid_t pid)
+const char *dump_path(const char *in, pid_t pid)
 {
     static char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/jit-%ld.dump", directory, (long)pid);
+    snprintf(path, sizeof(path), "%s/jit-%ld.dump", in, (long)pid);
     return path;
 }
 
@@ -59,11 +62,11 @@ struct contents read_file(const char *path)
 int count_descriptors(void)
 {
     int count = 0;
-    DIR *directory = opendir("/proc/self/fd");
-    assert_non_null(directory);
-    while (readdir(directory) != NULL)
+    DIR *descriptors = opendir("/proc/self/fd");
+    assert_non_null(descriptors);
+    while (readdir(descriptors) != NULL)
         count++;
-    closedir(directory);
+    closedir(descriptors);
     return count - 3; /* ".", "..", and the one that reads */
 }
 

@@ -14,12 +14,19 @@
 #include <limits.h>
 #include <sys/types.h>
 
-/* cmocka setup and teardown: *state is the directory's absolute path. */
+/* The running test's directory, an absolute path. A test may go on in another one. */
+extern const char *directory;
+
+/* cmocka setup and teardown: *state is that path too, and is what is removed. */
 int make_temporary_directory(void **state);
 int remove_temporary_directory(void **state);
 
-/* The path of process `pid`'s dump in the directory; static, of the last call. */
-const char *dump_path(const char *directory, pid_t pid);
+/* For cmocka: a test that needs no other setup. */
+#define unit_test_in_directory(test)                                                               \
+    cmocka_unit_test_setup_teardown(test, make_temporary_directory, remove_temporary_directory)
+
+/* The path of process `pid`'s dump in that directory; static, of the last call. */
+const char *dump_path(const char *in, pid_t pid);
 
 struct contents {
     unsigned char *bytes;

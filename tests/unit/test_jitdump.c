@@ -54,14 +54,10 @@ void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd,
     return __real_mmap(address, size, protection, flags, fd, offset);
 }
 
-static const char *directory;
-
 static int set_up(void **state)
 {
     write_errno = writes = malloc_fails = mmap_fails = 0;
-    const int result = make_temporary_directory(state);
-    directory = *state;
-    return result;
+    return make_temporary_directory(state);
 }
 
 static struct jitdump_options options(void)

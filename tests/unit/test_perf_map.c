@@ -65,16 +65,12 @@ void *__wrap_malloc(size_t size)
     return malloc_fails ? NULL : __real_malloc(size);
 }
 
-static const char *directory;
-
 static int set_up(void **state)
 {
     write_errno = malloc_fails = 0;
     after_write = NULL;
     unlink(map_path(getpid()));
-    const int result = make_temporary_directory(state);
-    directory = *state;
-    return result;
+    return make_temporary_directory(state);
 }
 
 static int tear_down(void **state)

@@ -15,15 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *directory;
-
-static int set_up(void **state)
-{
-    const int result = make_temporary_directory(state);
-    directory = *state;
-    return result;
-}
-
 static struct jitdump *open_mode(uint32_t flush_mode)
 {
     const struct jitdump_options options = {.struct_size = sizeof(options),
@@ -353,22 +344,20 @@ static void a_shield_keeps_errno_and_defers_cancellation(void **state)
     assert_int_equal(before, PTHREAD_CANCEL_ENABLE);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_temporary_directory)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_child_has_a_dump_of_its_own),
-        TEST(a_child_that_appends_nothing_leaves_nothing),
-        TEST(a_grandchild_too),
-        TEST(a_child_that_cannot_make_its_dump_has_a_sticky_error),
-        TEST(a_parents_sticky_error_is_not_the_childs),
-        TEST(exit_flushes_without_closing),
-        TEST(exit_does_not_wait_for_ever),
-        TEST(exit_ends_while_the_lock_is_held),
-        TEST(a_crash_can_be_flushed_from_its_handler),
-        TEST(a_cancelled_thread_leaves_the_dump_usable),
-        TEST(thread_ids_are_the_kernels),
+        unit_test_in_directory(a_child_has_a_dump_of_its_own),
+        unit_test_in_directory(a_child_that_appends_nothing_leaves_nothing),
+        unit_test_in_directory(a_grandchild_too),
+        unit_test_in_directory(a_child_that_cannot_make_its_dump_has_a_sticky_error),
+        unit_test_in_directory(a_parents_sticky_error_is_not_the_childs),
+        unit_test_in_directory(exit_flushes_without_closing),
+        unit_test_in_directory(exit_does_not_wait_for_ever),
+        unit_test_in_directory(exit_ends_while_the_lock_is_held),
+        unit_test_in_directory(a_crash_can_be_flushed_from_its_handler),
+        unit_test_in_directory(a_cancelled_thread_leaves_the_dump_usable),
+        unit_test_in_directory(thread_ids_are_the_kernels),
         cmocka_unit_test(a_shield_keeps_errno_and_defers_cancellation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

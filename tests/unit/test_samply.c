@@ -13,15 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *directory;
-
-static int set_up(void **state)
-{
-    const int result = make_temporary_directory(state);
-    directory = *state;
-    return result;
-}
-
 static struct jitdump *open_dump(enum jitdump_dialect dialect, uint32_t flags)
 {
     const struct jitdump_options options = {.struct_size = sizeof(options),
@@ -436,22 +427,20 @@ static void a_child_has_its_parent_s_tiers_and_sources(void **state)
     assert_int_equal(count_files(), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_temporary_directory)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_tier_is_a_prefix_and_in_2023_a_record),
-        TEST(a_tier_needs_no_prefix_where_it_has_a_record),
-        TEST(bad_tiers_have_errors_of_their_own),
-        TEST(a_source_is_a_record_in_samply_s_dialects),
-        TEST(bad_sources_have_errors_of_their_own),
-        TEST(sources_can_be_files_that_the_lines_name),
-        TEST(the_file_is_for_perf_alone),
-        TEST(what_is_in_a_file_s_place_is_left_alone),
-        TEST(files_go_with_the_dump_if_it_goes),
-        TEST(many_sources_are_found),
-        TEST(a_child_has_its_parent_s_tiers_and_sources),
+        unit_test_in_directory(a_tier_is_a_prefix_and_in_2023_a_record),
+        unit_test_in_directory(a_tier_needs_no_prefix_where_it_has_a_record),
+        unit_test_in_directory(bad_tiers_have_errors_of_their_own),
+        unit_test_in_directory(a_source_is_a_record_in_samply_s_dialects),
+        unit_test_in_directory(bad_sources_have_errors_of_their_own),
+        unit_test_in_directory(sources_can_be_files_that_the_lines_name),
+        unit_test_in_directory(the_file_is_for_perf_alone),
+        unit_test_in_directory(what_is_in_a_file_s_place_is_left_alone),
+        unit_test_in_directory(files_go_with_the_dump_if_it_goes),
+        unit_test_in_directory(many_sources_are_found),
+        unit_test_in_directory(a_child_has_its_parent_s_tiers_and_sources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

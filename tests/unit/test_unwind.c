@@ -492,10 +492,8 @@ int main(void)
         cmocka_unit_test(the_standard_frame_fits_into_the_code),
         cmocka_unit_test(a_description_is_whole_and_the_only_one),
         cmocka_unit_test(code_and_data_together_are_below_2_gib),
-        cmocka_unit_test_setup_teardown(the_room_behind_the_code, make_temporary_directory,
-                                        remove_temporary_directory),
-        cmocka_unit_test_setup_teardown(a_bad_description_appends_nothing,
-                                        make_temporary_directory, remove_temporary_directory),
+        unit_test_in_directory(the_room_behind_the_code),
+        unit_test_in_directory(a_bad_description_appends_nothing),
         cmocka_unit_test(the_bytes_alone_need_all_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
