@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 
 struct jitdump *life_open(uint32_t flush_mode, uint32_t flags)
 {
@@ -34,15 +33,6 @@ int life_load(struct jitdump *dump, const char *name)
                                       .lines = &line,
                                       .line_count = 1};
     return jitdump_load(dump, &code, NULL);
-}
-
-void assert_child_succeeds(pid_t child)
-{
-    int status;
-    assert_true(child > 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* Calls `see` for each record of the dump. False: there is none. */
@@ -99,13 +89,6 @@ bool is_closed(pid_t pid)
 {
     bool closed = false;
     return for_each_record(pid, see_close, &closed) && closed;
-}
-
-void unlink_perf_map(pid_t pid)
-{
-    char path[64];
-    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
-    unlink(path);
 }
 
 void *mmap_shared(size_t size)

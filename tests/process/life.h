@@ -1,17 +1,15 @@
 /*
- * What the tests of a process's life have in common: a small dump, children that report by their
- * exit status, and a look at files and at the process.
+ * What the tests of a process's life have in common: a small dump, and a look at files and at the
+ * process.
  */
 #ifndef JITDUMP_TESTS_LIFE_H
 #define JITDUMP_TESTS_LIFE_H
 
-#include "../unit/temporary.h"
+#include "../unit/child.h"
 
 #include "jitdump.h"
 
 #include <stdbool.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 /* Sanitizers whose runtimes can't follow threads into a child, or need room on each stack. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -34,24 +32,12 @@ struct jitdump *life_open(uint32_t flush_mode, uint32_t flags);
 /* A function of that name, with a line. Returns what jitdump_load() does. */
 int life_load(struct jitdump *dump, const char *name);
 
-/* In a child, where cmocka's asserts would run the rest of the tests twice. */
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            _exit(__LINE__ % 250 + 1);                                                             \
-    } while (0)
-
-void assert_child_succeeds(pid_t child);
-
 /* How often a function of exactly that name is in the process's dump in `directory`, which must be
  * whole records from its first to its last byte; -1: there is no dump. */
 int count_loads(pid_t pid, const char *name);
 
 /* Whether it ends with JIT_CODE_CLOSE. */
 bool is_closed(pid_t pid);
-
-/* A process's perf map. */
-void unlink_perf_map(pid_t pid);
 
 /* Zeros that children share. */
 void *mmap_shared(size_t size);

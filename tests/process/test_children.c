@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 static const uint32_t modes[MODES] = {JITDUMP_FLUSH_WRITE_THROUGH, JITDUMP_FLUSH_BUFFERED,
                                       JITDUMP_FLUSH_BACKGROUND};
@@ -254,7 +253,7 @@ static void the_name_is_free_after_the_close(void **state)
     }
     stop_spawning = true;
     pthread_join(thread, NULL);
-    unlink_perf_map(getpid());
+    unlink(perf_map_path(getpid()));
 }
 
 /* A child that never appends keeps what it may need, but not the name. */
@@ -291,7 +290,7 @@ static void an_idle_child_does_not_keep_the_name(void **state)
     assert_null(life_open(JITDUMP_FLUSH_BUFFERED, JITDUMP_PERF_MAP));
     directory = first;
     assert_int_equal(jitdump_close(dump), 0);
-    unlink_perf_map(getpid());
+    unlink(perf_map_path(getpid()));
 }
 
 /* A daemon is its starter's grandchild. */

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 /* Of one loaded copy. */
 struct library {

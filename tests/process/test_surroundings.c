@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #define NOBODY 12345
 
@@ -50,7 +49,7 @@ static void output_does_not_get_into_the_files(void **state)
             }
             int status;
             CHECK(waitpid(grandchild, &status, 0) == grandchild && status == 0);
-            unlink_perf_map(grandchild);
+            unlink(perf_map_path(grandchild));
             print_everywhere();
             CHECK(jitdump_close(dump) == 0);
             _exit(0);
@@ -58,7 +57,7 @@ static void output_does_not_get_into_the_files(void **state)
         assert_child_succeeds(child);
         assert_int_equal(count_loads(child, "first"), 1);
         assert_true(is_closed(child));
-        unlink_perf_map(child);
+        unlink(perf_map_path(child));
     }
 }
 
@@ -216,7 +215,7 @@ static void opened_and_closed_all_the_time(void **state)
     /* A dump takes some 280 KiB; sanitizers keep what was freed for a while. */
     assert_in_range(mapped_bytes(), 0, mapped + (SANITIZED ? OPENS * 80 : 280) * 1024);
     assert_in_range(allocated(), 0, bytes + 4096);
-    unlink_perf_map(getpid());
+    unlink(perf_map_path(getpid()));
 }
 
 int main(void)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 static const uint32_t modes[MODES] = {JITDUMP_FLUSH_WRITE_THROUGH, JITDUMP_FLUSH_BUFFERED,
                                       JITDUMP_FLUSH_BACKGROUND};
@@ -107,7 +106,7 @@ static void deferred_cancellation_waits_for_the_end_of_an_append(void **state)
         assert_int_equal(count_loads(getpid(), "cancelled"), loads);
         assert_int_equal(count_loads(getpid(), "after"), 1);
     }
-    unlink_perf_map(getpid());
+    unlink(perf_map_path(getpid()));
 }
 
 /* In the midst of an append, which is then as if its thread slept for ever: not permitted, but the
@@ -218,7 +217,7 @@ static void a_small_stack_will_do(void **state)
         assert_int_equal(count_loads(getpid(), "on a small stack"), 3000);
         assert_int_equal(count_loads(getpid(), "with a track"), 1);
     }
-    unlink_perf_map(getpid());
+    unlink(perf_map_path(getpid()));
 }
 
 int main(void)

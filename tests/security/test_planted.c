@@ -1,7 +1,7 @@
 /* What someone else has put at the path of a file that the library wants to make: before it
  * begins, between any two of its steps, and all the time. */
 #define _GNU_SOURCE
-#include "../unit/temporary.h"
+#include "../unit/child.h"
 #include "planted.h"
 
 #include "jitdump.h"
@@ -19,7 +19,6 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* From linux/fs.h, which a C library need not ship. */
@@ -323,9 +322,7 @@ static void only_one_has_the_name(void **state)
         _exit(0);
     }
     for (int i = 0; i < PROCESSES; i++) {
-        int status;
-        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
-        assert_int_equal(status, 0);
+        assert_child_succeeds(children[i]);
     }
     munmap((void *)holders, sizeof(*holders));
 }

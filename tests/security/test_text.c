@@ -1,7 +1,7 @@
 /* Text that comes from who knows where, a script's function names, a path in the environment,
  * and what it can't do: forge a line, leave the directory, become another record. */
 #define _GNU_SOURCE
-#include "../unit/temporary.h"
+#include "../unit/child.h"
 
 #include "jitdump.h"
 
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static struct jitdump *open_with(uint32_t flags, uint32_t dialect)
@@ -135,8 +134,7 @@ static int count_char(struct contents contents, char wanted)
 static void the_perf_map_has_a_line_for_each(void **state)
 {
     (void)state;
-    char path[64];
-    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+    const char *path = perf_map_path(getpid());
     unlink(path);
     struct jitdump *dump = open_with(JITDUMP_PERF_MAP, 0);
     for (size_t i = 0; i < HOSTILE; i++) {
@@ -216,11 +214,9 @@ static void assert_private(const char *path)
 /* All files of the process of that pid. */
 static void assert_all_private(pid_t pid)
 {
-    char path[PATH_MAX];
     assert_private(dump_path(directory, pid));
-    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
-    assert_private(path);
-    unlink(path);
+    assert_private(perf_map_path(pid));
+    unlink(perf_map_path(pid));
 }
 
 static void files_are_private_whatever_the_umask(void **state)
@@ -234,9 +230,7 @@ static void files_are_private_whatever_the_umask(void **state)
         const pid_t child = fork();
         if (child == 0)
             _exit(load(dump, "of the child", 0, NULL) != 0);
-        int status;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_int_equal(status, 0);
+        assert_child_succeeds(child);
         umask(before);
         assert_int_equal(jitdump_close(dump), 0);
         assert_all_private(getpid());

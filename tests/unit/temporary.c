@@ -44,6 +44,13 @@ const char *dump_path(const char *in, pid_t pid)
     return path;
 }
 
+const char *perf_map_path(pid_t pid)
+{
+    static char path[64];
+    snprintf(path, sizeof(path), "/tmp/perf-%ld.map", (long)pid);
+    return path;
+}
+
 struct contents read_file(const char *path)
 {
     struct contents contents = {NULL, 0};

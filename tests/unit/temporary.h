@@ -28,6 +28,9 @@ int remove_temporary_directory(void **state);
 /* The path of process `pid`'s dump in that directory; static, of the last call. */
 const char *dump_path(const char *in, pid_t pid);
 
+/* The same of its perf map, which is in /tmp. */
+const char *perf_map_path(pid_t pid);
+
 struct contents {
     unsigned char *bytes;
     size_t size;

@@ -1,6 +1,6 @@
 /* The file on disk: what is in the way when it is created, and what goes wrong later. */
 #define _GNU_SOURCE
-#include "temporary.h"
+#include "child.h"
 
 #include "dump_file.h"
 #include "jitdump.h"
@@ -17,7 +17,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Faults. While `pass` is above 0, a call of writev is let through and counts it down;
@@ -489,9 +488,7 @@ static void the_resource_limit_is_kept_without_a_signal(void **state)
                     _exit(2);
             _exit(0);
         }
-        int result;
-        assert_int_equal(waitpid(child, &result, 0), child);
-        assert_int_equal(result, 0);
+        assert_child_succeeds(child);
         struct stat status;
         assert_int_equal(stat(file.path, &status), 0);
         assert_int_equal(status.st_size, 220 + 120);

@@ -1,6 +1,6 @@
 /* The perf map: its lines, and what it is never written over. */
 #define _GNU_SOURCE
-#include "temporary.h"
+#include "child.h"
 
 #include "jitdump.h"
 
@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Writes to the map take no more than so many bytes, and then fail. */
@@ -21,17 +20,10 @@ static int malloc_fails;
 /* Called once, after a write to the map. */
 static void (*after_write)(void);
 
-static const char *map_path(pid_t pid)
-{
-    static char path[64];
-    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
-    return path;
-}
-
 static bool is_map(int fd)
 {
     struct stat map, there;
-    return fstat(fd, &there) == 0 && stat(map_path(getpid()), &map) == 0 &&
+    return fstat(fd, &there) == 0 && stat(perf_map_path(getpid()), &map) == 0 &&
            map.st_ino == there.st_ino && map.st_dev == there.st_dev;
 }
 
@@ -69,13 +61,13 @@ static int set_up(void **state)
 {
     write_errno = malloc_fails = 0;
     after_write = NULL;
-    unlink(map_path(getpid()));
+    unlink(perf_map_path(getpid()));
     return make_temporary_directory(state);
 }
 
 static int tear_down(void **state)
 {
-    unlink(map_path(getpid()));
+    unlink(perf_map_path(getpid()));
     return remove_temporary_directory(state);
 }
 
@@ -108,7 +100,7 @@ static uint64_t load(struct jitdump *dump, uint64_t code_addr, const char *name,
 
 static void assert_map(pid_t pid, const char *expected)
 {
-    struct contents contents = read_file(map_path(pid));
+    struct contents contents = read_file(perf_map_path(pid));
     contents.bytes[contents.size] = '\0';
     assert_string_equal((char *)contents.bytes, expected);
     free(contents.bytes);
@@ -132,7 +124,7 @@ static void a_line_for_each_load_and_move(void **state)
                          "3000 1a Ion: a name with spaces\n"
                          "4000 1a f\n");
     struct stat status;
-    assert_int_equal(stat(map_path(getpid()), &status), 0);
+    assert_int_equal(stat(perf_map_path(getpid()), &status), 0);
     assert_int_equal(status.st_mode, S_IFREG | 0600);
 }
 
@@ -160,7 +152,7 @@ static void without_the_option_there_is_none(void **state)
     assert_int_equal(open_dump(&dump, 0), 0);
     load(dump, 0x1000, "f", 0);
     assert_int_equal(jitdump_close(dump), 0);
-    assert_int_equal(access(map_path(getpid()), F_OK), -1);
+    assert_int_equal(access(perf_map_path(getpid()), F_OK), -1);
 }
 
 static void it_goes_with_the_dump_if_that_goes(void **state)
@@ -168,15 +160,15 @@ static void it_goes_with_the_dump_if_that_goes(void **state)
     (void)state;
     struct jitdump *dump;
     assert_int_equal(open_dump(&dump, JITDUMP_PERF_MAP | JITDUMP_UNLINK_AT_CLOSE), 0);
-    assert_int_equal(access(map_path(getpid()), F_OK), 0);
+    assert_int_equal(access(perf_map_path(getpid()), F_OK), 0);
     assert_int_equal(jitdump_close(dump), 0);
-    assert_int_equal(access(map_path(getpid()), F_OK), -1);
+    assert_int_equal(access(perf_map_path(getpid()), F_OK), -1);
 }
 
 static void a_stale_map_is_replaced(void **state)
 {
     (void)state;
-    FILE *stale = fopen(map_path(getpid()), "w");
+    FILE *stale = fopen(perf_map_path(getpid()), "w");
     assert_non_null(stale);
     fputs("1 1 old\n", stale);
     fclose(stale);
@@ -196,7 +188,7 @@ static void assert_refused(void)
 static void what_is_in_its_place_is_left_alone(void **state)
 {
     (void)state;
-    const char *path = map_path(getpid());
+    const char *path = perf_map_path(getpid());
     char target[PATH_MAX];
     snprintf(target, sizeof(target), "%s/target", directory);
 
@@ -279,13 +271,11 @@ static void a_child_has_a_map_of_its_own(void **state)
     }
     load(dump, 0x2000, "after the fork", 0);
     assert_int_equal(write(go[1], "", 1), 1);
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_child_succeeds(child);
     close(go[0]);
     close(go[1]);
     assert_map(child, "1000 1a of the parent\n2000 1a of the child\n3000 1a of the parent\n");
-    unlink(map_path(child));
+    unlink(perf_map_path(child));
     assert_int_equal(jitdump_close(dump), 0);
     assert_map(getpid(), "1000 1a of the parent\n2000 1a after the fork\n");
 }
@@ -301,10 +291,8 @@ static void a_child_that_closes_at_once_leaves_all_as_it_was(void **state)
     assert_true(child >= 0);
     if (child == 0)
         _exit(jitdump_close(dump) != 0);
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_int_equal(access(map_path(child), F_OK), -1);
+    assert_child_succeeds(child);
+    assert_int_equal(access(perf_map_path(child), F_OK), -1);
     assert_map(getpid(), "1000 1a f\n");
     assert_int_equal(jitdump_close(dump), 0);
 }
@@ -317,10 +305,8 @@ static void fork_after_a_shorter_line(void)
     load(forked_dump, 0x2000, "b", 0);
     const pid_t child = fork();
     assert_true(child >= 0);
-    int status;
     if (child != 0) {
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_int_equal(status, 0);
+        assert_child_succeeds(child);
         return;
     }
     load(forked_dump, 0x3000, "of the child", 0);
@@ -329,12 +315,12 @@ static void fork_after_a_shorter_line(void)
         load(forked_dump, 0x4000, "of the grandchild", 0);
         _exit(jitdump_close(forked_dump) != 0);
     }
-    if (waitpid(grandchild, &status, 0) != grandchild || status != 0)
-        _exit(1);
+    int status;
+    CHECK(waitpid(grandchild, &status, 0) == grandchild && status == 0);
     assert_map(grandchild, "3000 1a of the child\n4000 1a of the grandchild\n");
-    unlink(map_path(grandchild));
+    unlink(perf_map_path(grandchild));
     assert_map(getpid(), "3000 1a of the child\n");
-    unlink(map_path(getpid()));
+    unlink(perf_map_path(getpid()));
     _exit(jitdump_close(forked_dump) != 0);
 }
 

@@ -1,7 +1,7 @@
 /* Fork, exit, signals, cancellation. Each child reports through its exit status: 0, or the
  * line of the check that failed. */
 #define _GNU_SOURCE
-#include "temporary.h"
+#include "child.h"
 
 #include "dump.h"
 
@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static struct jitdump *open_mode(uint32_t flush_mode)
@@ -34,21 +33,6 @@ static int load(struct jitdump *dump, const char *name)
                                       .code_size = 4,
                                       .code_bytes = "code"};
     return jitdump_load(dump, &code, NULL);
-}
-
-/* Runs in a child, where cmocka's asserts would run the rest of the tests twice. */
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            _exit(__LINE__ % 250 + 1);                                                             \
-    } while (0)
-
-static void assert_child_succeeds(pid_t child)
-{
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* How often `name`, as the whole name of a function, is in the file. */

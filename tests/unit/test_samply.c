@@ -2,7 +2,7 @@
  * dialect and in the child of a fork; and every refusal. */
 #define _GNU_SOURCE
 #include "expected.h"
-#include "temporary.h"
+#include "child.h"
 
 #include "jitdump.h"
 
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static struct jitdump *open_dump(enum jitdump_dialect dialect, uint32_t flags)
@@ -405,9 +404,7 @@ static void a_child_has_its_parent_s_tiers_and_sources(void **state)
             _exit(1);
         _exit(0);
     }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_child_succeeds(child);
     /* The parent's dump and source, and the child's kept dump; the child's own source is gone. */
     assert_int_equal(count_files(), 3);
 
