@@ -239,7 +239,10 @@ static struct jitdump *signal_dump;
 static void flush_and_die(int signal)
 {
     errno = 4242;
-    const int error = jitdump_flush_from_signal(signal_dump);
+    int error;
+    do /* in background mode, the flusher may be writing just now; else there is nobody */
+        error = jitdump_flush_from_signal(signal_dump);
+    while (error == JITDUMP_ERROR_BUSY);
     _exit(error != 0 ? 200 : errno != 4242 ? 201 : signal == SIGSEGV ? 0 : 202);
 }
 
