@@ -131,6 +131,7 @@ void jd_perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_a
 void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
                       uint64_t code_size)
 {
+    /* Acquire pairs with the release in keep_name(). */
     const struct perf_map_name *name =
         atomic_load_explicit(find_list(map, code_index), memory_order_acquire);
     while (name != NULL && name->code_index != code_index)
