@@ -594,7 +594,7 @@ struct jitdump_offset {
 
 /* One view of the code: "source", or "bytecode", "ir". */
 struct jitdump_track {
-    /* By which it is chosen. May be NULL. */
+    /* By which it is chosen. NULL or empty: by none. */
     const char *name;
     /* Functions and positions to which no offset leads cost nothing in the file, so that the
      * arrays may be shared between pieces of code. */
