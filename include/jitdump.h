@@ -668,11 +668,11 @@ struct jitdump_code {
  *
  * Cost: a copy of the code, one clock read, and the flush mode's writing. No lock,
  * allocation or system call otherwise, except: a group of more than flush_bytes is
- * written before the call returns, with a temporary allocation for the part in front
- * of the code bytes; a track of more than some hundred positions (docs/debug-info.md) takes
- * one too; JITDUMP_PERF_MAP has its own cost; the first append of a forked child makes the file;
- * and when the buffer is full (four blocks, none written yet) the call waits for the file, which is
- * the one place where appends wait.
+ * written before the call returns, one at a time by a lock, with a temporary allocation for the
+ * part in front of the code bytes; a track of more than some hundred positions
+ * (docs/debug-info.md) takes one too; JITDUMP_PERF_MAP has its own cost; the first append of a
+ * forked child makes the file; and when the buffer is full (four blocks, none written yet) the
+ * call waits for the file. Appends wait nowhere else.
  *
  * Errors: ARGUMENT (code NULL), STRUCT_SIZE, NO_MEMORY, NAME_MISSING, CODE_*, RECORD_SIZE,
  * LINES_*, LINE_*, TRACK_*, OFFSETS_*, POSITION_*, FUNCTION_NAME, TIER, UNWIND_*: nothing
