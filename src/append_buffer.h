@@ -117,8 +117,8 @@ void jd_append_buffer_reset(struct append_buffer *buffer);
 void jd_append_buffer_reserve(struct append_buffer *buffer, uint32_t size,
                               struct append_reservation *reservation);
 
-/* To be called once for each reservation, when its bytes are there. True if there is now
- * a complete block that no one may be about to flush: the caller sees to it. */
+/* To be called once for each reservation, when its bytes are there. True if there may
+ * now be a complete block that nobody is about to flush: the caller sees to it. */
 bool jd_append_buffer_commit(struct append_buffer *buffer,
                              const struct append_reservation *reservation);
 
