@@ -221,8 +221,10 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
         if (error == 0 && (dump->flags & JITDUMP_PERF_MAP) != 0) {
             error = jd_perf_map_open(&dump->perf_map, dump->pid);
             dump->file.error_number = errno;
-            if (error != 0)
+            if (error != 0) {
                 undo_start(dump, error);
+                jd_perf_map_path(dump->pid, dump->file.path);
+            }
         }
         if (error == 0)
             jd_process_add(&dump->member);
