@@ -87,8 +87,8 @@ enum jitdump_error {
     JITDUMP_ERROR_DIRECTORY_MISSING = -8,
     /* No file may be created in the directory. */
     JITDUMP_ERROR_DIRECTORY_NOT_WRITABLE = -9,
-    /* The directory is on a file system mounted noexec: the executable mapping by
-     * which profilers find the dump is refused there. No file is left behind. */
+    /* The directory is on a file system mounted noexec, or a security policy says no: the
+     * executable mapping by which profilers find the dump is refused. No file is left behind. */
     JITDUMP_ERROR_DIRECTORY_NOEXEC = -10,
     /* Something that is not a stale dump of ours has the dump's name: a symbolic
      * link, a directory, a FIFO, another user's file. It is left untouched. */
@@ -121,7 +121,8 @@ enum jitdump_error {
     JITDUMP_ERROR_CODE_MISSING = -20,
     /* code_size is over JITDUMP_CODE_SIZE_MAX. */
     JITDUMP_ERROR_CODE_SIZE = -21,
-    /* The code would reach past the end of the address space. */
+    /* The code would reach past the end of the address space; if it is to be read there, of
+     * this process's own. */
     JITDUMP_ERROR_CODE_ADDR = -22,
     /* code_index is 0, which no function has. */
     JITDUMP_ERROR_CODE_INDEX = -23,
@@ -259,16 +260,17 @@ enum jitdump_flush_mode {
     JITDUMP_FLUSH_BUFFERED = 1,
     /* As buffered, but a thread of the library (all signals blocked) does the writing
      * and bounds the wait to about flush_interval_ns even when no append follows.
-     * No append executes a `write` unless the whole buffer is full. The thread lives until
-     * jitdump_close() or exit(): where all other threads end by pthread_exit() instead, the
-     * process stays. */
+     * No append executes a `write` unless the whole buffer is full, or its group is larger than
+     * flush_bytes. The thread lives until jitdump_close() or exit(): where all other threads end
+     * by pthread_exit() instead, the process stays. */
     JITDUMP_FLUSH_BACKGROUND = 2
 };
 
 /* Bits of jitdump_options.flags. */
 enum jitdump_option_flags {
-    /* jitdump_close() removes the file. It is there, for profilers to find, until
-     * then; a process that dies without closing leaves it behind. */
+    /* jitdump_close() removes the file, and those of JITDUMP_SOURCE_FILES and JITDUMP_PERF_MAP.
+     * They are there, for profilers to find, until then; a process that dies without closing
+     * leaves them behind. */
     JITDUMP_UNLINK_AT_CLOSE = 1,
     /* Take JITDUMP_CLOCK_TSC without asking the kernel for a conversion. For those
      * who know that the perf.data will hold one. */
@@ -285,9 +287,9 @@ enum jitdump_option_flags {
      * for what reads no jitdump: perf top, perf report without inject, bpftrace, bcc. It
      * knows no time: where an address was used twice, perf picks either line. Control
      * characters become '?', so that no name can make a line of its own, and what is over 1023
-     * bytes is cut. Costs a `write` per load and move in every flush mode. What can't be
-     * written is an error of jitdump_flush() and jitdump_close(). perf as root ignores the map
-     * of another user without its option -f. */
+     * bytes is cut. Costs a `write` per load and move in every flush mode, and an allocation per
+     * load. What can't be written is an error of jitdump_flush() and jitdump_close(). perf as root
+     * ignores the map of another user without its option -f. */
     JITDUMP_PERF_MAP = 16
 };
 
@@ -322,8 +324,8 @@ struct jitdump_options {
     uint32_t elf_mach;
     /* enum jitdump_dialect. */
     uint32_t dialect;
-    /* How many bytes gather before they are written, in every mode: the size of one
-     * of the buffer's four blocks. 4 KiB to 16 MiB. 0: 64 KiB. */
+    /* The size of each of the buffer's four blocks: how many bytes gather at most before they are
+     * written. 4 KiB to 16 MiB. 0: 64 KiB. */
     uint64_t flush_bytes;
     /* How long bytes may wait in the buffered and background modes, in nanoseconds, up
      * to an hour. 0: 100 ms. */
@@ -332,11 +334,12 @@ struct jitdump_options {
      * would do it fails with JITDUMP_ERROR_SIZE_LIMIT. 0: no limit. */
     uint64_t size_limit;
     /* Where to create the file. NULL: $JITDUMPDIR (ignored in setuid programs), or
-     * where that is not set either, the current directory. */
+     * where that is not set either, the current directory. Empty: the current one too. */
     const char *directory;
     /* If not NULL, a buffer for one line of text that says why jitdump_open() failed,
      * with the path that it failed on, always NUL-terminated, cut to
-     * error_message_size bytes, with '?' for control characters; empty after success. */
+     * error_message_size bytes, with '?' for control characters; empty after success.
+     * After STRUCT_SIZE, and only then, it is as it was: nobody knows where this field is. */
     char *error_message;
     uint64_t error_message_size;
     /* The name of the track to emit of functions that have several, up to 255 bytes; of those
@@ -393,14 +396,15 @@ JITDUMP_API int jitdump_open(struct jitdump **dump, const struct jitdump_options
  * whatever it returns. No other call on the handle may be under way or follow, in
  * any thread. In the child of a fork that has not appended it only frees.
  *
- * Returns the sticky error if there is one, or what the last flush met, or the closing itself,
- * when a network file system tells of a failed write only then.
+ * Errors: the sticky one if there is one, SIZE_LIMIT too, or what the last flush meets;
+ * DISK_FULL, FILE_TOO_LARGE or IO of the closing itself, when a network file system tells of a
+ * failed write only then; PERF_MAP.
  */
 JITDUMP_API int jitdump_close(struct jitdump *dump);
 
 /*
  * The absolute path of the dump, valid until jitdump_close(). NULL for a NULL handle,
- * and in the child of a fork before its first append, when it has no file yet.
+ * and in the child of a fork as long as it has no file of its own.
  */
 JITDUMP_API const char *jitdump_path(const struct jitdump *dump);
 
@@ -562,7 +566,7 @@ struct jitdump_function {
     uint32_t start_column;
     /* Handed on to SAMPLY_JIT_CODE_DEBUG_INFO2, which has given no bit a meaning yet. */
     uint32_t flags;
-    uint32_t reserved;
+    uint32_t reserved; /* 0; not looked at */
 };
 
 /* A position in the source, in the place that inlining has brought it to. */
@@ -590,7 +594,7 @@ struct jitdump_offset {
 
 /* One view of the code: "source", or "bytecode", "ir". */
 struct jitdump_track {
-    /* By which it is chosen. May be NULL. */
+    /* By which it is chosen. NULL or empty: by none. */
     const char *name;
     /* Functions and positions to which no offset leads cost nothing in the file, so that the
      * arrays may be shared between pieces of code. */
@@ -659,19 +663,20 @@ struct jitdump_code {
  * last execution of the old code: from then on it is the new function's.
  *
  * `code_index`, if not NULL, receives the number by which jitdump_move() knows the
- * function: above 0, never the same twice in a process, not consecutive. It is 0
- * after an error and for a NULL handle.
+ * function: above 0, never the same twice in a dump or in that of a forked child, not
+ * consecutive. It is 0 after an error and for a NULL handle.
  *
  * Cost: a copy of the code, one clock read, and the flush mode's writing. No lock,
  * allocation or system call otherwise, except: a group of more than flush_bytes is
- * written before the call returns, with a temporary allocation for the part in front
- * of the code bytes; a track of more than some hundred positions (docs/debug-info.md) takes
- * one too; and when the buffer is full (four blocks, none written yet) the call waits for the
- * file, which is the one place where appends wait.
+ * written before the call returns, one at a time by a lock, with a temporary allocation for the
+ * part in front of the code bytes; a track of more than some hundred positions
+ * (docs/debug-info.md) takes one too; JITDUMP_PERF_MAP has its own cost; the first append of a
+ * forked child makes the file; and when the buffer is full (four blocks, none written yet) the
+ * call waits for the file. Appends wait nowhere else.
  *
- * Errors: STRUCT_SIZE, NO_MEMORY, NAME_MISSING, CODE_*, RECORD_SIZE, LINES_*, LINE_*,
- * TRACK_*, OFFSETS_*, POSITION_*, FUNCTION_NAME, TIER, UNWIND_*: nothing appended, the dump
- * usable as before.
+ * Errors: ARGUMENT (code NULL), STRUCT_SIZE, NO_MEMORY, NAME_MISSING, CODE_*, RECORD_SIZE,
+ * LINES_*, LINE_*, TRACK_*, OFFSETS_*, POSITION_*, FUNCTION_NAME, TIER, UNWIND_*: nothing
+ * appended, the dump usable as before.
  * SIZE_LIMIT, DISK_FULL, FILE_TOO_LARGE, IO, and in the child of a fork those of
  * jitdump_open(): sticky. In write-through mode the write's own error is returned; with
  * several threads it may also be that of another thread's write, and this record be written.
@@ -709,8 +714,8 @@ JITDUMP_API int jitdump_unwind_size(const struct jitdump *dump, const struct jit
  * the error CAPACITY, so that a first call with NULL and 0 learns it. It is 0 after other
  * errors.
  *
- * Errors: ARGUMENT (code, code->unwind or eh_frame_size is NULL), STRUCT_SIZE, CODE_SIZE,
- * CODE_ADDR, UNWIND_*.
+ * Errors: ARGUMENT (code, code->unwind or eh_frame_size is NULL; or eh_frame is, and capacity
+ * not 0), STRUCT_SIZE, CODE_SIZE, CODE_ADDR, UNWIND_*.
  */
 JITDUMP_API int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_code *code,
                                         void *eh_frame, uint64_t capacity,
@@ -764,7 +769,8 @@ enum jitdump_color {
  * and colour by prefixes such as "Interpreter: ", "Baseline: ", "Ion: ". With
  * JITDUMP_DIALECT_SAMPLY_2023, each function's group has a SAMPLY_JIT_TIER too.
  *
- * Takes a lock; jitdump_load() does not. Appends nothing itself.
+ * Takes a lock, which opening, closing, forking and embedding hold too while they work on files;
+ * jitdump_load() takes none. Appends nothing itself.
  *
  * Errors: ARGUMENT (tier NULL), TIER_NAME, TIER_COLOR, TIER_LIMIT, TIER_DIALECT, NO_MEMORY, the
  * sticky ones.
@@ -780,7 +786,7 @@ JITDUMP_API int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_
  *
  * In samply's dialects it appends a SAMPLY_EMBEDDED_SOURCE_FILE. With JITDUMP_SOURCE_FILES it
  * writes a file beside the dump; no part of `path` leads out of that directory. With
- * neither it does nothing but keep the path. Takes a lock; jitdump_load() does not. In samply's
+ * neither it does nothing but keep the path. Takes the lock of jitdump_add_tier(). In samply's
  * dialects the dump keeps a copy of the text until it is closed, for the children of forks.
  *
  * Errors: SOURCE_PATH, SOURCE_MISSING, SOURCE_TWICE, SOURCE_FILE, RECORD_SIZE, NO_MEMORY:
@@ -797,7 +803,7 @@ JITDUMP_API int jitdump_embed_source(struct jitdump *dump, const char *path, con
  * immediately can't be written this way.
  *
  * Errors: ARGUMENT (payload NULL), RECORD_EMPTY (a record without payload ends perf's
- * reading), RECORD_ID (0 to 4), RECORD_SIZE: nothing appended. Sticky ones as for
+ * reading), RECORD_ID (0 to 4), RECORD_SIZE, NO_MEMORY: nothing appended. Sticky ones as for
  * jitdump_load().
  */
 JITDUMP_API int jitdump_append_raw(struct jitdump *dump, uint32_t id, const void *payload,
@@ -809,11 +815,13 @@ JITDUMP_API int jitdump_append_raw(struct jitdump *dump, uint32_t id, const void
  * the process, not of the machine), or with the error that prevented it.
  *
  * It waits for appends that are under way in other threads.
+ *
+ * Errors: the sticky ones but SIZE_LIMIT, PERF_MAP.
  */
 JITDUMP_API int jitdump_flush(struct jitdump *dump);
 
 /*
- * For a fatal-signal handler (and async-signal-safe; the one function here that is):
+ * For a fatal-signal handler, and async-signal-safe, as no other function of a dump is:
  * writes what can be written without waiting for anybody. Returns 0 if that was all
  * there was, JITDUMP_ERROR_BUSY if not, because the signal has hit an append or a
  * write under way, of this thread or another; or the sticky error.

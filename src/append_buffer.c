@@ -20,6 +20,7 @@ void jd_append_buffer_init(struct append_buffer *buffer, unsigned char *memory)
     atomic_init(&buffer->flushed, 0);
     atomic_init(&buffer->waiters, 0);
     atomic_init(&buffer->flushing, 0);
+    pthread_mutex_init(&buffer->oversize_lock, NULL);
     for (uint32_t i = 0; i < APPEND_BUFFER_BLOCKS; i++) {
         struct append_block *block = &buffer->blocks[i];
         atomic_init(&block->committed, 0);
@@ -90,7 +91,7 @@ static bool add_committed(struct append_buffer *buffer, uint32_t generation, uin
     return atomic_load_explicit(&block->sealed, memory_order_seq_cst) == committed;
 }
 
-/* The one place where an append waits: all blocks are in use, as of `flushed`. */
+/* Where an append waits: all blocks are in use, as of `flushed`. */
 static void wait_for_free_block(struct append_buffer *buffer, uint32_t flushed)
 {
     jd_append_buffer_flush(buffer);
@@ -173,6 +174,7 @@ void jd_append_buffer_seal(struct append_buffer *buffer)
 void jd_append_buffer_reserve_oversize(struct append_buffer *buffer,
                                        struct append_reservation *reservation)
 {
+    pthread_mutex_lock(&buffer->oversize_lock);
     for (;;) {
         /* Acquire pairs with swap_cursor(). Model: reserve_oversize. */
         const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_acquire);
@@ -213,8 +215,9 @@ void jd_append_buffer_commit_oversize(struct append_buffer *buffer,
     for (;;) {
         const uint32_t flushed = load_flushed(buffer);
         if ((int32_t)(flushed - generation) > 0)
-            return;
+            break;
         jd_append_buffer_flush(buffer);
         jd_append_buffer_wait(buffer, flushed, FUTEX_FOREVER);
     }
+    pthread_mutex_unlock(&buffer->oversize_lock);
 }

@@ -29,6 +29,7 @@
 
 #include "clock.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,6 +72,11 @@ struct append_buffer {
     /* 1 while a thread (the holder) is flushing. */
     _Atomic uint32_t flushing;
 
+    /* From an oversize append's reservation to its end. Each waits for its bytes to be written
+     * anyway; but a mutex goes to whoever runs, where the order of reservations would make the
+     * threads sleep and wake in turn, for each append. */
+    pthread_mutex_t oversize_lock;
+
     _Alignas(CACHE_LINE) uint32_t block_size;
     enum jitdump_clock clock;
     /* Eager: a flush seals the block being filled as soon as the file has caught up
@@ -111,13 +117,14 @@ void jd_append_buffer_reset(struct append_buffer *buffer);
 void jd_append_buffer_reserve(struct append_buffer *buffer, uint32_t size,
                               struct append_reservation *reservation);
 
-/* To be called once for each reservation, when its bytes are there. True if there is now
- * a complete block that no one may be about to flush: the caller sees to it. */
+/* To be called once for each reservation, when its bytes are there. True if there may
+ * now be a complete block that nobody is about to flush: the caller sees to it. */
 bool jd_append_buffer_commit(struct append_buffer *buffer,
                              const struct append_reservation *reservation);
 
 /* The same two for bytes that need not fit into a block. The commit returns when the
- * bytes have been handed to the sink from where they lie. */
+ * bytes have been handed to the sink from where they lie. Until then no other thread's
+ * reservation of this kind returns. */
 void jd_append_buffer_reserve_oversize(struct append_buffer *buffer,
                                        struct append_reservation *reservation);
 void jd_append_buffer_commit_oversize(struct append_buffer *buffer,

@@ -42,7 +42,7 @@ bool jd_append_buffer_has_complete(struct append_buffer *buffer)
 
 bool jd_append_buffer_is_empty(struct append_buffer *buffer)
 {
-    /* The stores: swap_cursor() and flush_oldest(). Model: sleep_while_empty. */
+    /* The stores: swap_cursor() and flush_oldest(). Model: sleep_until. */
     const uint64_t cursor = atomic_load_explicit(&buffer->cursor, memory_order_seq_cst);
     const uint32_t flushed = atomic_load_explicit(&buffer->flushed, memory_order_seq_cst);
     return cursor == append_cursor(flushed, 0);

@@ -81,7 +81,8 @@ enum {
     PERF_TYPE_SOFTWARE = 1,
     PERF_COUNT_SW_DUMMY = 9,
     PERF_FLAG_EXCLUDE_KERNEL = 1 << 5,
-    PERF_FLAG_EXCLUDE_HV = 1 << 6
+    PERF_FLAG_EXCLUDE_HV = 1 << 6,
+    PERF_FLAG_FD_CLOEXEC = 1 << 3 /* of the call, not of its perf_attr */
 };
 /* A bit-field in the kernel's header, whose bits lie from the other end on big-endian
  * machines; those have no HAVE_TSC. */
@@ -100,7 +101,8 @@ int jd_clock_check(enum jitdump_clock clock, int force)
                                    .size = sizeof(attr),
                                    .config = PERF_COUNT_SW_DUMMY,
                                    .flags = PERF_FLAG_EXCLUDE_KERNEL | PERF_FLAG_EXCLUDE_HV};
-    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0ul);
+    const int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+                                (unsigned long)PERF_FLAG_FD_CLOEXEC);
     if (fd < 0) {
         return errno == EMFILE || errno == ENFILE ? JITDUMP_ERROR_TOO_MANY_FILES
                : errno == ENOMEM                  ? JITDUMP_ERROR_NO_MEMORY

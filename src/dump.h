@@ -1,5 +1,5 @@
 /*
- * The handle, as jitdump.c (its life) and emit.c (its records) see it.
+ * The handle, as jitdump.c (its life), emit.c (its records) and embed.c (tiers and sources) see it.
  */
 #ifndef JITDUMP_DUMP_H
 #define JITDUMP_DUMP_H

@@ -12,8 +12,8 @@ const char *jitdump_strerror(int error)
         return "struct_size is of no version that this library knows: "
                "set it to sizeof the struct, and load the library that belongs to the header";
     case JITDUMP_ERROR_OPTION:
-        return "unknown enum value or flag, a value out of its range, or reserved not 0: "
-               "see the field's comment in jitdump.h";
+        return "unknown enum value or flag, or a value out of its range: see the field's comment "
+               "in jitdump.h";
     case JITDUMP_ERROR_NO_MEMORY:
         return "out of memory";
     case JITDUMP_ERROR_CLOCK_UNSUPPORTED:

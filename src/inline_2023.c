@@ -210,10 +210,10 @@ int jd_inline_2023_measure(struct inline_2023 *info, const struct track *track,
 
     info->size = sizeof(struct samply_jit_code_debug_info2) + padded(info->file_list.size) +
                  padded(info->name_list.size) +
-                 info->function_count * sizeof(struct samply_function_record) +
-                 info->call_count * sizeof(struct samply_inline_call_record) +
+                 (uint64_t)info->function_count * sizeof(struct samply_function_record) +
+                 (uint64_t)info->call_count * sizeof(struct samply_inline_call_record) +
                  info->total_range_count * sizeof(struct samply_range_record) +
-                 info->line_count * sizeof(struct samply_line_record);
+                 (uint64_t)info->line_count * sizeof(struct samply_line_record);
     *size = info->size;
     return info->size > UINT32_MAX ? JITDUMP_ERROR_RECORD_SIZE : 0;
 }

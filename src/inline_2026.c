@@ -71,8 +71,8 @@ int jd_inline_2026_measure(struct inline_2026 *info, const struct track *track,
     info->position_count += has_unknown;
 
     info->size = sizeof(struct samply_jit_code_debug_info_2026) +
-                 info->offset_count * sizeof(struct samply_code_offset) +
-                 info->position_count * sizeof(struct samply_source_position) +
+                 (uint64_t)info->offset_count * sizeof(struct samply_code_offset) +
+                 (uint64_t)info->position_count * sizeof(struct samply_source_position) +
                  info->strings.size;
     *size = info->size;
     return info->size > UINT32_MAX ? JITDUMP_ERROR_RECORD_SIZE : 0;

@@ -71,9 +71,10 @@ static void write_line(struct perf_map *map, uint64_t code_addr, uint64_t code_s
     if (atomic_load_explicit(&map->error, memory_order_relaxed) != 0)
         return;
     char line[LINE_SIZE];
-    const int length = snprintf(line, sizeof(line), "%llx %llx %s%s",
+    /* Cut here too, for more than INT_MAX bytes are an error to snprintf(). */
+    const int length = snprintf(line, sizeof(line), "%llx %llx %.*s%.*s",
                                 (unsigned long long)code_addr, (unsigned long long)code_size,
-                                prefix, name);
+                                LINE_SIZE, prefix, LINE_SIZE, name);
     size_t size = length < LINE_SIZE ? (size_t)length : LINE_SIZE - 1;
     for (size_t i = 0; i < size; i++)
         if ((unsigned char)line[i] < ' ' || line[i] == '\x7f')
@@ -99,12 +100,13 @@ static _Atomic(struct perf_map_name *) *find_list(const struct perf_map *map, ui
 }
 _Static_assert(PERF_MAP_LISTS == 1 << 16, "the high 16 bits");
 
-/* Out of memory, the error is the map's: its moves can't be told any more. */
+/* As much of it as a line can take. Out of memory, the error is the map's: its moves can't be told
+ * any more. */
 static void keep_name(struct perf_map *map, uint64_t code_index, const char *prefix,
                       const char *name)
 {
-    const size_t prefix_size = strlen(prefix), name_size = strlen(name) + 1;
-    struct perf_map_name *kept = malloc(sizeof(*kept) + prefix_size + name_size);
+    const size_t prefix_size = strnlen(prefix, LINE_SIZE), name_size = strnlen(name, LINE_SIZE);
+    struct perf_map_name *kept = malloc(sizeof(*kept) + prefix_size + name_size + 1);
     if (kept == NULL) {
         atomic_store_explicit(&map->error, JITDUMP_ERROR_PERF_MAP, memory_order_relaxed);
         return;
@@ -112,6 +114,7 @@ static void keep_name(struct perf_map *map, uint64_t code_index, const char *pre
     kept->code_index = code_index;
     memcpy(kept->name, prefix, prefix_size);
     memcpy(kept->name + prefix_size, name, name_size);
+    kept->name[prefix_size + name_size] = '\0';
     _Atomic(struct perf_map_name *) *const list = find_list(map, code_index);
     kept->next = atomic_load_explicit(list, memory_order_relaxed);
     /* Release pairs with the acquire in jd_perf_map_move(). */
@@ -130,6 +133,7 @@ void jd_perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_a
 void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
                       uint64_t code_size)
 {
+    /* Acquire pairs with the release in keep_name(). */
     const struct perf_map_name *name =
         atomic_load_explicit(find_list(map, code_index), memory_order_acquire);
     while (name != NULL && name->code_index != code_index)

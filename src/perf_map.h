@@ -27,7 +27,8 @@ struct perf_map {
     int fd; /* -1: none */
     uint32_t pid;
     /* Of the lines written. In the child of a fork it stays what it was then, whatever the
-     * parent has appended since. */
+     * parent has appended since. A count, as the error is a number: nothing is published with
+     * them, so all accesses are relaxed. */
     _Atomic uint64_t size;
     /* JITDUMP_ERROR_PERF_MAP after a failed write; nothing is written from then on. */
     _Atomic int error;

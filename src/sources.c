@@ -18,6 +18,7 @@ static _Atomic(struct source *) *find_slot(struct source_table *table, const cha
 const struct source *jd_sources_find(const struct sources *sources, uint32_t count,
                                      const char *path)
 {
+    /* Acquire pairs with the release in grow(). */
     struct source_table *table = atomic_load_explicit(&sources->table, memory_order_acquire);
     if (table == NULL || count == 0)
         return NULL;
@@ -51,6 +52,7 @@ static bool grow(struct sources *sources)
     const uint32_t count = sources_count(sources);
     for (uint32_t i = 0; i < count; i++)
         atomic_store_explicit(find_slot(table, list[i]->path), list[i], memory_order_relaxed);
+    /* Releases the slots to jd_sources_find(). */
     atomic_store_explicit(&sources->table, table, memory_order_release);
     return true;
 }
@@ -63,6 +65,7 @@ bool jd_sources_add(struct sources *sources, struct source *source)
     source->number = count;
     sources->list[count] = source;
     struct source_table *table = atomic_load_explicit(&sources->table, memory_order_relaxed);
+    /* Release the source to find_slot(), and its slot and the table to sources_count(). */
     atomic_store_explicit(find_slot(table, source->path), source, memory_order_release);
     atomic_store_explicit(&sources->count, count + 1, memory_order_release);
     return true;

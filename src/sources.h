@@ -51,6 +51,7 @@ const char *jd_sources_file(const struct sources *sources, uint32_t count, const
 
 static inline uint32_t sources_count(const struct sources *sources)
 {
+    /* Acquire pairs with the release in jd_sources_add(): they are in the table. */
     return atomic_load_explicit(&sources->count, memory_order_acquire);
 }
 

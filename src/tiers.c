@@ -15,6 +15,7 @@ const struct tier *jd_tiers_add(struct tiers *tiers, const char *name, uint32_t 
     tier->name = memcpy(tier->prefix + prefix_size, name, name_size);
     memcpy(tier->prefix, prefix, prefix_size);
     tiers->list[count] = tier;
+    /* Releases the tier to tiers_find(). */
     atomic_store_explicit(&tiers->count, count + 1, memory_order_release);
     return tier;
 }

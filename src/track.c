@@ -2,7 +2,7 @@
 
 const struct jitdump_track *jd_track_choose(const struct jitdump_code *code, const char *name)
 {
-    for (uint64_t i = 0; i < code->track_count; i++)
+    for (uint64_t i = 0; name[0] != '\0' && i < code->track_count; i++)
         if (code->tracks[i].name != NULL && strcmp(code->tracks[i].name, name) == 0)
             return &code->tracks[i];
     return &code->tracks[0];

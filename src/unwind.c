@@ -166,6 +166,7 @@ struct unwind_size jd_unwind_write(unsigned char *to, uint32_t elf_mach,
     (void)error;
     return size;
 }
+
 /* The public functions */
 
 int jitdump_unwind_size(const struct jitdump *dump, const struct jitdump_code *code,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hours of appends, forks, flushes, opens and closes, and nothing grows.
 
-    JITDUMP_STRESS=build/tests/stress/stress tests/soak/soak.py SECONDS [DIRECTORY]
+    JITDUMP_STRESS=build/tests/stress/stress python3 tests/soak/soak.py SECONDS [DIRECTORY]
 
 One stress program for each flush mode, all at the same time. Each makes one dump after the other
 with random options, and has another one open all the while. Between two dumps the process is at

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +55,21 @@ struct contents read_file(const char *path)
     assert_int_equal(fread(contents.bytes, 1, contents.size, file), contents.size);
     fclose(file);
     return contents;
+}
+
+void *map_repeated(size_t size)
+{
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int chunk = memfd_create("chunk", 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    assert_int_equal(ftruncate(chunk, REPEATED_SIZE), 0);
+    for (size_t at = 0; at < size; at += REPEATED_SIZE)
+        assert_ptr_equal(mmap(memory + at, REPEATED_SIZE, PROT_READ | PROT_WRITE,
+                              MAP_FIXED | (at == 0 ? MAP_SHARED : MAP_PRIVATE), chunk, 0),
+                         memory + at);
+    close(chunk);
+    return memory;
 }
 
 int count_descriptors(void)

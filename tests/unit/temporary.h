@@ -29,6 +29,11 @@ struct contents {
 /* Read whole; to be freed with free(contents.bytes). */
 struct contents read_file(const char *path);
 
+/* `size` bytes, a multiple of REPEATED_SIZE, which all repeat the first REPEATED_SIZE of them and
+ * take no memory beyond those; what is written behind those is there alone. For munmap(). */
+enum { REPEATED_SIZE = 2 << 20 };
+void *map_repeated(size_t size);
+
 /* How many descriptors the process has open. */
 int count_descriptors(void);
 

@@ -251,15 +251,22 @@ static void a_reset_forgets_bytes_and_goes_on_with_the_indices(void **state)
     struct fixture *fixture = make_fixture(false);
     struct append_reservation lost;
     append(fixture, 10, 'a');
-    jd_append_buffer_reserve(&fixture->buffer, 10, &lost); /* a thread that the child has not */
+    /* Of threads that the child has not. */
+    jd_append_buffer_reserve(&fixture->buffer, 10, &lost);
+    jd_append_buffer_reserve_oversize(&fixture->buffer, &lost);
     atomic_store(&fixture->buffer.flushing, 1);
     jd_append_buffer_reset(&fixture->buffer);
     assert_true(jd_append_buffer_is_empty(&fixture->buffer));
     const struct append_reservation after = append(fixture, 10, 'b');
     assert_true(after.index > lost.index);
+    struct append_reservation oversize;
+    jd_append_buffer_reserve_oversize(&fixture->buffer, &oversize);
+    jd_append_buffer_commit_oversize(&fixture->buffer, &oversize,
+                                     &(struct iovec){(char[]){'c', 'c'}, 2}, 1);
     assert_true(jd_append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER));
-    assert_int_equal(fixture->kept_size, 10);
+    assert_int_equal(fixture->kept_size, 12);
     assert_kept(fixture, 0, 10, 'b');
+    assert_kept(fixture, 10, 2, 'c');
     free_fixture(fixture);
 }
 

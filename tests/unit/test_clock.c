@@ -6,6 +6,7 @@
 #include "clock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -40,6 +41,8 @@ void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd,
     }
     if (perf_page != NULL && fd >= 0)
         return perf_page;
+    if (fd >= 0) /* the kernel's own event: what another thread starts meanwhile must not have it */
+        assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
     return __real_mmap(address, size, protection, flags, fd, offset);
 }
 

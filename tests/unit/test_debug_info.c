@@ -5,6 +5,7 @@
 #include "debug_info.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static const struct record_stamp stamp = {.timestamp = 0x1122334455667788};
 
@@ -265,6 +266,8 @@ static void a_track_is_chosen_by_name(void **state)
     assert_ptr_equal(jd_track_choose(&code, "bytecode"), &tracks[1]);
     assert_ptr_equal(jd_track_choose(&code, "ir"), &tracks[2]);
     assert_ptr_equal(jd_track_choose(&code, "none of the name"), &tracks[0]);
+    tracks[1].name = ""; /* which is none: where none is chosen, it is the first */
+    assert_ptr_equal(jd_track_choose(&code, ""), &tracks[0]);
 }
 
 /* What is refused, in each dialect alike. */
@@ -406,6 +409,38 @@ static void records_are_at_most_4_gib(void **state)
     free(name);
 }
 
+/* 2^28 line records have 4 GiB, which is 0 in 32 bits; the offsets that they come from, 2 GiB. */
+static void a_sum_of_more_than_4_gib_is_noticed(void **state)
+{
+    (void)state;
+    if (sizeof(size_t) > sizeof(uint32_t)) {
+        print_message("skipped: for 32-bit processes\n");
+        skip();
+    }
+    const size_t size = (size_t)1 << 31;
+    struct jitdump_offset *table = map_repeated(size);
+    for (uint32_t i = 0; i < REPEATED_SIZE / sizeof(*table); i++)
+        table[i] = (struct jitdump_offset){i, i % 2};
+    const struct jitdump_position list[] = {{0, 1, 1, JITDUMP_NONE}, {0, 2, 1, JITDUMP_NONE}};
+    const uint32_t depth[] = {0, 0};
+    const struct track track = {.functions = functions,
+                                .positions = list,
+                                .offsets = table,
+                                .function_count = 1,
+                                .position_count = 2,
+                                .offset_count = (uint32_t)(size / sizeof(*table)),
+                                .code_size = JITDUMP_CODE_SIZE_MAX,
+                                .depth = depth};
+    struct scratch scratch;
+    struct inline_2023 info;
+    uint64_t record_size;
+    assert_true(scratch_reserve(&scratch, jd_inline_2023_words(&track)));
+    assert_int_equal(jd_inline_2023_measure(&info, &track, &scratch, &record_size),
+                     JITDUMP_ERROR_RECORD_SIZE);
+    scratch_free(&scratch);
+    munmap(table, size);
+}
+
 /* The bounds that the documentation gives for working without an allocation. */
 static void some_hundred_positions_need_no_allocation(void **state)
 {
@@ -447,6 +482,7 @@ int main(int argc, char **argv)
     (void)argv;
     const struct CMUnitTest large[] = {
         cmocka_unit_test(records_are_at_most_4_gib),
+        cmocka_unit_test(a_sum_of_more_than_4_gib_is_noticed),
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(perf_gets_the_innermost_lines),

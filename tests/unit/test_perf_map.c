@@ -3,12 +3,14 @@
 #include "temporary.h"
 
 #include "jitdump.h"
+#include "perf_map.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -155,6 +157,32 @@ static void names_stay_on_their_line(void **state)
     memset(end, 'n', 1023 - strlen("1000 1a "));
     strcpy(end + 1023 - strlen("1000 1a "), "\n");
     assert_map(getpid(), expected);
+}
+
+/* Too many for an int, in which printf() counts. */
+static void names_may_be_longer_than_2_gib(void **state)
+{
+    (void)state;
+    if (sizeof(size_t) < sizeof(uint64_t)) {
+        print_message("skipped: a 32-bit process has no room for that\n");
+        skip();
+    }
+    const size_t size = ((size_t)INT_MAX + 1) + REPEATED_SIZE;
+    char *name = map_repeated(size);
+    memset(name, 'n', REPEATED_SIZE);
+    name[size - 1] = '\0';
+    struct perf_map map = {.fd = -1};
+    assert_int_equal(jd_perf_map_open(&map, (uint32_t)getpid()), 0);
+    jd_perf_map_load(&map, 1, 0x1000, 0x1a, "", name);
+    jd_perf_map_move(&map, 1, 0x2000, 0x1a);
+    assert_int_equal(jd_perf_map_close(&map, 0), 0);
+    char expected[2 * 1024 + 1];
+    memset(expected, 'n', sizeof(expected));
+    memcpy(expected, "1000 1a ", 8);
+    memcpy(expected + 1023, "\n2000 1a ", 9);
+    strcpy(expected + 2047, "\n");
+    assert_map(getpid(), expected);
+    munmap(name, size);
 }
 
 static void without_the_option_there_is_none(void **state)
@@ -359,6 +387,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_line_for_each_load_and_move),
         TEST(names_stay_on_their_line),
+        TEST(names_may_be_longer_than_2_gib),
         TEST(without_the_option_there_is_none),
         TEST(it_goes_with_the_dump_if_that_goes),
         TEST(a_stale_map_is_replaced),

@@ -210,26 +210,7 @@ static void a_function_must_have_a_name_and_code(void **state)
 }
 
 /* Enough for a name that makes a record too large. */
-enum { CHUNK = 2 << 20 };
 static const size_t NAME_SIZE = (size_t)3 << 30;
-
-/* NAME_SIZE bytes of 'n', of which only a chunk is in memory, many times over. The last chunk
- * is the caller's to change. */
-static char *make_long_name(void)
-{
-    char *name = mmap(NULL, NAME_SIZE, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    const int chunk = memfd_create("chunk", 0);
-    assert_ptr_not_equal(name, MAP_FAILED);
-    assert_int_equal(ftruncate(chunk, CHUNK), 0);
-    for (size_t at = 0; at < NAME_SIZE; at += CHUNK)
-        assert_ptr_equal(mmap(name + at, CHUNK, PROT_READ | PROT_WRITE,
-                              MAP_FIXED | (at == 0 ? MAP_SHARED : MAP_PRIVATE), chunk, 0),
-                         name + at);
-    memset(name, 'n', CHUNK);
-    close(chunk);
-    return name;
-}
 
 static void a_record_is_at_most_4_gib(void **state)
 {
@@ -240,7 +221,8 @@ static void a_record_is_at_most_4_gib(void **state)
     }
     /* 2 GiB of name and 2 GiB of code: just too much, and just not. */
     const size_t size = (size_t)UINT32_MAX - 56 - 1 - JITDUMP_CODE_SIZE_MAX;
-    char *name = make_long_name();
+    char *name = map_repeated(NAME_SIZE);
+    memset(name, 'n', REPEATED_SIZE);
     struct jitdump_code code = {
         .name = name, .code_addr = 1, .code_size = JITDUMP_CODE_SIZE_MAX};
     name[size + 1] = '\0';

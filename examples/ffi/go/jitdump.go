@@ -107,20 +107,20 @@ func (d *Dump) Path() string { return C.GoString(C.jitdump_path(d.c())) }
 
 // Load describes a function that is written and has not run yet. The index is for Move.
 func (d *Dump) Load(code *Code) (index uint64, err error) {
-	if !d.IsOpen() {
-		return 0, nil
-	}
-	var m memory
-	defer m.free()
-	c, err := code.c(&m)
-	if err == nil {
-		err = check(C.jitdump_load(d.c(), c, (*C.uint64_t)(&index)))
-	}
-	return index, err
+	return d.ask(code, func(c *C.struct_jitdump_code, index *C.uint64_t) C.int {
+		return C.jitdump_load(d.c(), c, index)
+	})
 }
 
 // UnwindSize says how many bytes to leave free behind the function's code.
 func (d *Dump) UnwindSize(code *Code) (size uint64, err error) {
+	return d.ask(code, func(c *C.struct_jitdump_code, size *C.uint64_t) C.int {
+		return C.jitdump_unwind_size(d.c(), c, size)
+	})
+}
+
+func (d *Dump) ask(code *Code,
+	call func(*C.struct_jitdump_code, *C.uint64_t) C.int) (answer uint64, err error) {
 	if !d.IsOpen() {
 		return 0, nil
 	}
@@ -128,9 +128,9 @@ func (d *Dump) UnwindSize(code *Code) (size uint64, err error) {
 	defer m.free()
 	c, err := code.c(&m)
 	if err == nil {
-		err = check(C.jitdump_unwind_size(d.c(), c, (*C.uint64_t)(&size)))
+		err = check(call(c, (*C.uint64_t)(&answer)))
 	}
-	return size, err
+	return answer, err
 }
 
 // UnwindEhFrame makes an .eh_frame section of code.Unwind, for other uses than profiling.
