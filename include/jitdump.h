@@ -229,8 +229,8 @@ enum jitdump_error {
     /* JITDUMP_SOURCE_FILES: the source could not be written beside the dump. */
     JITDUMP_ERROR_SOURCE_FILE = -67,
 
-    /* JITDUMP_PERF_MAP: the map could not be created, because something that is no stale map
-     * of ours has its name, or could not be written. */
+    /* JITDUMP_PERF_MAP: the map could not be created, most often because something that is no
+     * stale map of ours has its name, or could not be written. */
     JITDUMP_ERROR_PERF_MAP = -68
 };
 

@@ -105,11 +105,12 @@ int jd_clock_check(enum jitdump_clock clock, int force)
                                 (unsigned long)PERF_FLAG_FD_CLOEXEC);
     if (fd < 0) {
         return errno == EMFILE || errno == ENFILE ? JITDUMP_ERROR_TOO_MANY_FILES
+               : errno == ENOMEM                  ? JITDUMP_ERROR_NO_MEMORY
                                                   : JITDUMP_ERROR_CLOCK_NOT_PERMITTED;
     }
     const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
     struct perf_page *page = mmap(NULL, page_size, PROT_READ, MAP_SHARED, fd, 0);
-    int error = JITDUMP_ERROR_CLOCK_NOT_PERMITTED;
+    int error = errno == ENOMEM ? JITDUMP_ERROR_NO_MEMORY : JITDUMP_ERROR_CLOCK_NOT_PERMITTED;
     if (page != MAP_FAILED) {
         error = page->capabilities & CAP_USER_TIME_ZERO ? 0 : JITDUMP_ERROR_CLOCK_NO_CONVERSION;
         munmap(page, page_size);

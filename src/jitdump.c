@@ -128,6 +128,14 @@ static int choose_track(struct jitdump *dump, const char *name)
     return 0;
 }
 
+/* Takes back what start() has made. */
+static void undo_start(struct jitdump *dump, int error)
+{
+    jd_background_stop(&dump->background);
+    jd_dump_file_close(&dump->file, true);
+    dump->file.error = error; /* it takes no more */
+}
+
 /* Makes the file of the calling process, and its thread where there is to be one. */
 static int start(struct jitdump *dump)
 {
@@ -148,10 +156,8 @@ static int start(struct jitdump *dump)
     atomic_store_explicit(&dump->last_flush, header.timestamp, memory_order_relaxed);
     if (dump->flush_mode == JITDUMP_FLUSH_BACKGROUND) {
         error = jd_background_start(&dump->background, &dump->buffer, dump->flush_interval_ns);
-        if (error != 0) {
-            jd_dump_file_close(&dump->file, true);
-            dump->file.error = error; /* it takes no more */
-        }
+        if (error != 0)
+            undo_start(dump, error);
     }
     return error;
 }
@@ -216,8 +222,8 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
             error = jd_perf_map_open(&dump->perf_map, dump->pid);
             dump->file.error_number = errno;
             if (error != 0) {
-                jd_background_stop(&dump->background);
-                jd_dump_file_close(&dump->file, true);
+                undo_start(dump, error);
+                jd_perf_map_path(dump->pid, dump->file.path);
             }
         }
         if (error == 0)
@@ -271,10 +277,13 @@ int jd_dump_start_in_child(struct jitdump *dump)
     if (status == STATUS_FORKED) {
         jd_dump_file_close(&dump->file, false); /* the parent's marker page */
         status = start(dump);
-        if (status == 0)
+        if (status == 0) {
             status = jd_dump_append_sources(dump);
-        if (status == 0 && dump->perf_map.names != NULL)
-            status = jd_perf_map_start_in_child(&dump->perf_map, dump->pid);
+            if (status == 0 && dump->perf_map.names != NULL)
+                status = jd_perf_map_start_in_child(&dump->perf_map, dump->pid);
+            if (status != 0)
+                undo_start(dump, status);
+        }
         /* Not over an error of the first write. */
         int forked = STATUS_FORKED;
         if (!atomic_compare_exchange_strong(&dump->status, &forked, status))

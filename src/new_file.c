@@ -36,12 +36,19 @@ int jd_new_file_error(int error_number)
     }
 }
 
-/* Whether the path leads to the open file. */
-static bool leads_to(const char *path, int fd)
+/* No errno. */
+#define ELSEWHERE (-1)
+
+/* 0 if the path leads to the open file, ELSEWHERE if it does not, or the errno with which that
+ * can't be told. */
+static int leads_elsewhere(const char *path, int fd)
 {
     struct stat opened, there;
-    return fstat(fd, &opened) == 0 && lstat(path, &there) == 0 &&
-           opened.st_dev == there.st_dev && opened.st_ino == there.st_ino;
+    if (fstat(fd, &opened) != 0)
+        return errno;
+    if (lstat(path, &there) != 0)
+        return errno == ENOENT ? ELSEWHERE : errno;
+    return opened.st_dev == there.st_dev && opened.st_ino == there.st_ino ? 0 : ELSEWHERE;
 }
 
 /* False if another one holds the lock. A file system without locks is no reason to fail: it only
@@ -69,34 +76,58 @@ static int remove_stale(const char *path)
         const bool foreign = errno == ELOOP || errno == ENXIO || errno == EACCES || errno == EPERM;
         return foreign ? JITDUMP_ERROR_FILE_FOREIGN : jd_new_file_error(errno);
     }
-    int error = 0;
-    if (!lock(fd))
-        error = JITDUMP_ERROR_FILE_IN_USE;
+    if (!lock(fd)) {
+        close(fd);
+        return JITDUMP_ERROR_FILE_IN_USE;
+    }
     /* With the lock held: who has made a file since locks it, and finds it gone. */
-    else if (leads_to(path, fd) && unlink(path) != 0 && errno != ENOENT)
-        error = jd_new_file_error(errno);
+    int error_number = leads_elsewhere(path, fd);
+    if (error_number == 0 && unlink(path) != 0 && errno != ENOENT)
+        error_number = errno;
     close(fd);
-    return error;
+    if (error_number == 0 || error_number == ELSEWHERE)
+        return 0;
+    errno = error_number;
+    return jd_new_file_error(error_number);
 }
 
 void jd_new_file_unlink(const char *path, int fd)
 {
-    if (leads_to(path, fd))
+    if (leads_elsewhere(path, fd) == 0)
         unlink(path);
 }
 
 /* Where standard input, output or error is closed, its number would be the file's, and what the
- * program prints be written into it. */
-static bool keep_off_standard_streams(const char *path, int *fd)
+ * program prints be written into it. Returns 0 or an errno. */
+static int keep_off_standard_streams(int *fd)
 {
     if (*fd > STDERR_FILENO)
-        return true;
+        return 0;
     const int other = fcntl(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (other < 0)
-        jd_new_file_unlink(path, *fd);
+        return errno == EINVAL ? EMFILE : errno; /* EINVAL: the limit is 3 */
     close(*fd);
     *fd = other;
-    return other >= 0;
+    return 0;
+}
+
+/* Makes a file that was just created fit for use, or else removes it. Returns 0 or an errno;
+ * ELSEWHERE if a process of the same pid in another namespace has come before the lock, and
+ * taken the file for stale: it is the one to remove it. */
+static int claim(const char *path, int *fd)
+{
+    int error_number = keep_off_standard_streams(fd);
+    if (error_number == 0) {
+        fchmod(*fd, 0600); /* the umask may have taken bits away */
+        error_number = lock(*fd) ? leads_elsewhere(path, *fd) : ELSEWHERE;
+    }
+    if (error_number == 0)
+        return 0;
+    if (error_number != ELSEWHERE)
+        jd_new_file_unlink(path, *fd);
+    close(*fd);
+    *fd = -1;
+    return error_number;
 }
 
 /* O_EXCL decides: whatever is planted at the path between the steps, nothing but a file made
@@ -105,25 +136,21 @@ int jd_new_file_open(const char *path, int *fd)
 {
     for (int attempt = 0; attempt < 3; attempt++) {
         *fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (*fd >= 0) {
-            if (!keep_off_standard_streams(path, fd)) {
-                errno = EMFILE;
-                return JITDUMP_ERROR_TOO_MANY_FILES;
-            }
-            fchmod(*fd, 0600); /* the umask may have taken bits away */
-            if (lock(*fd) && leads_to(path, *fd))
-                return 0;
-            /* A process of the same pid in another namespace has come before the lock, and taken
-             * the file for stale. */
-            close(*fd);
-            *fd = -1;
+        if (*fd < 0 && errno != EEXIST)
+            return jd_new_file_error(errno);
+        if (*fd < 0) {
+            const int error = remove_stale(path);
+            if (error != 0)
+                return error;
             continue;
         }
-        if (errno != EEXIST)
-            return jd_new_file_error(errno);
-        const int error = remove_stale(path);
-        if (error != 0)
-            return error;
+        const int error_number = claim(path, fd);
+        if (error_number == 0)
+            return 0;
+        if (error_number != ELSEWHERE) {
+            errno = error_number;
+            return jd_new_file_error(error_number);
+        }
     }
     return JITDUMP_ERROR_FILE_FOREIGN; /* someone keeps putting it back */
 }

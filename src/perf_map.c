@@ -18,15 +18,17 @@
 /* The longest line; what is left of a longer name is cut. */
 #define LINE_SIZE 1024
 
-/* perf looks nowhere else. */
-#define PATH_FORMAT "/tmp/perf-%u.map"
-#define PATH_SIZE 32
-
 #define NAMES_SIZE (PERF_MAP_LISTS * sizeof(_Atomic(struct perf_map_name *)))
 
-static int create(uint32_t pid, char path[PATH_SIZE], int *fd)
+/* perf looks nowhere else. */
+void jd_perf_map_path(uint32_t pid, char path[PERF_MAP_PATH_SIZE])
 {
-    snprintf(path, PATH_SIZE, PATH_FORMAT, pid);
+    snprintf(path, PERF_MAP_PATH_SIZE, "/tmp/perf-%u.map", pid);
+}
+
+static int create(uint32_t pid, char path[PERF_MAP_PATH_SIZE], int *fd)
+{
+    jd_perf_map_path(pid, path);
     return jd_new_file_open(path, fd) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
 }
 
@@ -36,7 +38,7 @@ int jd_perf_map_open(struct perf_map *map, uint32_t pid)
                        0);
     if (names == MAP_FAILED)
         return JITDUMP_ERROR_NO_MEMORY;
-    char path[PATH_SIZE];
+    char path[PERF_MAP_PATH_SIZE];
     const int error = create(pid, path, &map->fd);
     if (error != 0) {
         munmap(names, NAMES_SIZE);
@@ -166,7 +168,7 @@ static int copy(int to, int from, uint64_t size, uint64_t *copied)
 
 int jd_perf_map_start_in_child(struct perf_map *map, uint32_t pid)
 {
-    char path[PATH_SIZE];
+    char path[PERF_MAP_PATH_SIZE];
     int fd;
     int error = create(pid, path, &fd);
     if (error != 0)
@@ -193,8 +195,8 @@ int jd_perf_map_close(struct perf_map *map, uint32_t unlink_pid)
     int error = atomic_load_explicit(&map->error, memory_order_relaxed);
     const bool unlink_it = map->pid == unlink_pid;
     if (unlink_it) {
-        char path[PATH_SIZE];
-        snprintf(path, sizeof(path), PATH_FORMAT, map->pid);
+        char path[PERF_MAP_PATH_SIZE];
+        jd_perf_map_path(map->pid, path);
         jd_new_file_unlink(path, map->fd);
     }
     if (map->pid != (uint32_t)getpid())

@@ -15,6 +15,8 @@
 /* Half a mebibyte of untouched memory; lists of a million functions are 16 long. */
 #define PERF_MAP_LISTS 65536
 
+#define PERF_MAP_PATH_SIZE 32
+
 struct perf_map_name {
     struct perf_map_name *next;
     uint64_t code_index;
@@ -32,6 +34,8 @@ struct perf_map {
     _Atomic int error;
     _Atomic(struct perf_map_name *) *names;
 };
+
+void jd_perf_map_path(uint32_t pid, char path[PERF_MAP_PATH_SIZE]);
 
 /* Creates the map of process `pid`. errno tells more of an error. */
 int jd_perf_map_open(struct perf_map *map, uint32_t pid);

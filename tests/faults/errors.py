@@ -30,95 +30,119 @@ MARKER_ERRORS = {errno.EPERM: "DIRECTORY_NOEXEC", errno.EACCES: "DIRECTORY_NOEXE
                  errno.ENOMEM: "NO_MEMORY"}
 # Of opening what has the name already.
 STALE_FOREIGN = {errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO}
+CLOCK_ERRORS = {errno.EMFILE: "TOO_MANY_FILES", errno.ENFILE: "TOO_MANY_FILES",
+                errno.ENOMEM: "NO_MEMORY"}
 
 
 @dataclass
 class Effect:
     """NONE: all calls return 0. ONCE: the call under way returns the error. STICKY: and all that
-    follow. REPORTED: flushes and the close return it. CLOSE: the close alone."""
+    follow. REPORTED: flushes and the close return it. CLOSE: the close alone.
+
+    `undone`: a dump could not be made, and nothing of it may be there when the call returns."""
 
     kind: str
     errors: Set[str]
+    undone: bool = False
 
 
 NONE = Effect("NONE", set())
 
 
-def _start(scenario: str, step: str, error: str) -> Effect:
-    """Of making a file: at open, or at the first append of a forked child, where it stays."""
-    return Effect("ONCE" if step == "open" else "STICKY", {error})
+def file_error(kind: str, number: int) -> str:
+    """Of a call on a file that fails with the errno `number`."""
+    return {"map": "PERF_MAP", "source": "SOURCE_FILE"}.get(kind, FILE_ERRORS.get(number, "IO"))
 
 
-def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
-           step: str) -> Optional[Effect]:
+def _making_file(call: str, occurrence: int, number: int, always: bool,
+                 stale: bool) -> Optional[str]:
+    """The error of a file that can't be made, because of a call that looks whether one is in the
+    way (`stale`: it is), removes that or makes the new one. None: it is made."""
+    name, _, kind = call.partition(".")
+    of_stale = kind.startswith("stale-")
+    kind = kind.replace("stale-", "")
+    error = file_error(kind, number)
+    foreign = error if kind != "dump" else "FILE_FOREIGN"
+    # The new file does not count, and is made once more: the third attempt is the last, and a stale
+    # file takes one, as does the removal of what was made before.
+    lost = foreign if always or stale else None
+    # It is gone, says the call. If it says so for ever, it is still in the way.
+    gone = foreign if always else None
+    if name in ("open", "fcntl", "fstat"):
+        return error
+    if name == "open-stale":
+        return gone if number == errno.ENOENT else foreign if number in STALE_FOREIGN else error
+    if name == "unlink":
+        return gone if number == errno.ENOENT else error
+    if name == "lstat":
+        # Of a stale file it asks twice.
+        return error if number != errno.ENOENT else lost if not stale or occurrence == 3 else gone
+    if name == "flock" and number == errno.EAGAIN:
+        return lost if not of_stale else error if kind != "dump" else "FILE_IN_USE"
+    return None  # flock, fchmod, close: what can't be done is left
+
+
+def effect(call: str, occurrence: int, number: int, always: bool, scenario: str, step: str,
+           mode: int) -> Optional[Effect]:
     """Of the call's failure with the errno `number` during the step. None: it can't be."""
     name, _, kind = call.partition(".")
-    starts = step == "open" or (scenario.startswith("fork") and step == "load of-the-child")
+    opens = step == "open"
+    starts = opens or (scenario.startswith("fork") and step == "load of-the-child")
+
+    def unmade(error: str) -> Effect:
+        """At open, or at the first append of a forked child, where it stays."""
+        return Effect("ONCE" if opens else "STICKY", {error}, True)
+
     interrupted = number == errno.EINTR
     if interrupted and name in ("writev", "pread", "ftruncate", "sigtimedwait"):
         return None if always else NONE  # tried again, without an end
     if name in ("realpath", "stat"):
-        return Effect("ONCE", {FILE_ERRORS.get(number, "IO")})
-    if name == "open":
-        if kind == "dump":
-            return _start(scenario, step, FILE_ERRORS.get(number, "IO"))
-        if kind == "map":
-            return _start(scenario, step, "PERF_MAP")
-        return Effect("ONCE", {"SOURCE_FILE"})
-    if name == "open-stale":
-        if number == errno.ENOENT and not always:
-            return NONE  # gone meanwhile
-        if number == errno.ENOENT and kind == "dump":
-            return Effect("ONCE", {"FILE_FOREIGN"})
-        if kind == "map":
-            return Effect("ONCE", {"PERF_MAP"})
-        return Effect("ONCE", {"FILE_FOREIGN" if number in STALE_FOREIGN
-                               else FILE_ERRORS.get(number, "IO")})
-    if name in ("fstat", "lstat", "flock") and (starts or step.startswith("source")):
-        return None  # whether the new file is still ours is not known, and it is made once more
-    if name == "flock":
-        if kind == "stale" and number == errno.EAGAIN:
-            return Effect("ONCE", {"FILE_IN_USE", "PERF_MAP"})
-        return NONE
-    if name in ("lstat", "unlink") and step == "open" and scenario == "stale":
-        if number == errno.ENOENT:
-            if name == "unlink" and always:  # it is gone, they say, and is still in the way
-                return Effect("ONCE", {"FILE_FOREIGN" if kind == "dump" else "PERF_MAP"})
-            return NONE
-        error = FILE_ERRORS.get(number, "IO") if kind == "dump" else "PERF_MAP"
-        return Effect("ONCE", {error})
+        return unmade(file_error("dump", number))
+    if name == "perf_event_open":
+        return unmade(CLOCK_ERRORS.get(number, "CLOCK_NOT_PERMITTED"))
+    if call == "mmap.perf-event":
+        return unmade("NO_MEMORY" if number == errno.ENOMEM else "CLOCK_NOT_PERMITTED")
+    if call == "fstat.map" and starts and not opens and occurrence > 1:
+        # The copy of the parent's map is cut back to whole lines, and then its size is asked for.
+        return unmade("PERF_MAP") if always or occurrence == 3 else NONE
+    if name in ("open", "open-stale", "fcntl", "lstat", "fstat", "flock") or \
+            (name == "unlink" and starts):
+        stale = starts and scenario in ("stale", "fork_unlink")
+        if not starts and not step.startswith("source"):
+            return NONE  # at the close
+        error = _making_file(call, occurrence, number, always, stale)
+        return NONE if error is None else unmade(error) if starts else Effect("ONCE", {error})
     if name == "writev":
         if kind == "dump":
             error = WRITE_ERRORS.get(number, "IO")
-            return Effect("ONCE", {error}) if step == "open" else Effect("STICKY", {error})
+            # The header; the source that a child inherits.
+            first = 2 if not opens and mode == 0 else 1
+            return unmade(error) if starts and occurrence <= first else Effect("STICKY", {error})
         if kind == "map":
             # The first write of a child's map is the copy of its parent's.
-            return Effect("STICKY" if starts and occurrence == 1 else "REPORTED", {"PERF_MAP"})
+            return unmade("PERF_MAP") if starts and occurrence == 1 else \
+                Effect("REPORTED", {"PERF_MAP"})
         return Effect("ONCE", {"SOURCE_FILE"})
     if name == "pread":
-        return Effect("STICKY", {"PERF_MAP"}) if starts and occurrence == 1 else NONE
+        return unmade("PERF_MAP") if starts and occurrence == 1 else NONE
     if name == "mmap":
-        if kind == "dump":
-            return _start(scenario, step, MARKER_ERRORS.get(number, "IO"))
-        return Effect("ONCE", {"NO_MEMORY"})
+        return unmade(MARKER_ERRORS.get(number, "IO") if kind == "dump" else "NO_MEMORY")
     if name == "close":
-        if interrupted:
+        if interrupted or kind.startswith("stale") or kind == "perf-event":
             return NONE
         if kind == "source":
             return Effect("ONCE", {"SOURCE_FILE"})
         if starts and not always or scenario in ("unlink", "stale", "fork_unlink"):
             return NONE  # of the parent's map, and of what is removed
-        if kind == "dump":
-            return Effect("CLOSE", {WRITE_ERRORS.get(number, "IO")})
-        return Effect("CLOSE", {"PERF_MAP"})
+        return Effect("CLOSE", {WRITE_ERRORS.get(number, "IO") if kind == "dump" else "PERF_MAP"})
     if name in ("malloc", "calloc", "realloc", "strdup"):
         # Of a load it can be a record's memory, or the name that the perf map keeps.
         if step.startswith("load") or always:
             return Effect("ONCE or REPORTED", {"NO_MEMORY", "PERF_MAP"})
         return Effect("ONCE", {"NO_MEMORY"})
     if name == "pthread_create":
-        return _start(scenario, step, "THREAD")
+        return unmade("THREAD")
     if name == "pthread_atfork":
-        return Effect("ONCE", {"NO_MEMORY"})
-    # fchmod, fstat, ftruncate, munmap, futex, the signal mask ...: what can't be done is left.
+        return unmade("NO_MEMORY")
+    # fchmod, ftruncate, munmap, futex, the signal mask ...: what can't be done is left.
     return NONE

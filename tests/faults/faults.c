@@ -21,9 +21,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct report *report;
 
-/* What the library holds. */
-static int descriptors, allocations;
-static size_t mapped;
+static struct held library;
 
 enum { DESCRIPTORS_MAX = 1024 };
 static const char *kinds[DESCRIPTORS_MAX];
@@ -52,6 +50,32 @@ void faults_restart(void)
     report->dumper = getpid();
 }
 
+void faults_end(void)
+{
+    report->plan_count = 0;
+}
+
+bool faults_planned(void)
+{
+    return report->plan_count > 0;
+}
+
+int faults_error_number(void)
+{
+    return report->plan_count > 0 ? report->plans[0].error_number : 0;
+}
+
+struct held faults_held(void)
+{
+    return library;
+}
+
+void left_behind(const char *what)
+{
+    if (report->left_count < LEFT_MAX)
+        snprintf(report->left[report->left_count++], sizeof(report->left[0]), "%s", what);
+}
+
 void problem(const char *format, ...)
 {
     if (report->problem_count == PROBLEMS_MAX)
@@ -65,12 +89,12 @@ void problem(const char *format, ...)
 
 void faults_check_leaks(void)
 {
-    if (descriptors != 0)
-        problem("%d descriptors are left open", descriptors);
-    if (allocations != 0)
-        problem("%d allocations are not freed", allocations);
-    if (mapped != 0)
-        problem("%zu bytes are left mapped", mapped);
+    if (library.descriptors != 0)
+        problem("%d descriptors are left open", library.descriptors);
+    if (library.allocations != 0)
+        problem("%d allocations are not freed", library.allocations);
+    if (library.mapped != 0)
+        problem("%zu bytes are left mapped", library.mapped);
 }
 
 static unsigned count_call(const char *name)
@@ -142,6 +166,13 @@ static const char *kind_of_path(const char *path)
                                                      : "source";
 }
 
+/* A stale file is another one. */
+static const char *kind_of_stale(const char *path)
+{
+    const char *const kind = kind_of_path(path);
+    return kind[0] == 'd' ? "stale-dump" : kind[0] == 'm' ? "stale-map" : "stale-source";
+}
+
 static const char *kind_of(int fd)
 {
     return fd >= 0 && fd < DESCRIPTORS_MAX && kinds[fd] != NULL ? kinds[fd] : "unknown";
@@ -153,7 +184,7 @@ static int opened(int fd, const char *kind)
         abort();
     if (fd >= 0) {
         kinds[fd] = kind;
-        held(&descriptors, 1);
+        held(&library.descriptors, 1);
     }
     return fd;
 }
@@ -174,7 +205,7 @@ int fault_open(const char *path, int flags, ...)
         mode = va_arg(arguments, mode_t);
         va_end(arguments);
     }
-    return opened(open(path, flags, mode), creates ? kind : "stale");
+    return opened(open(path, flags, mode), creates ? kind : kind_of_stale(path));
 }
 
 /* As Linux does it: the descriptor is closed in any case. */
@@ -183,7 +214,7 @@ int fault_close(int fd)
 {
     const bool failed = fails("close", kind_of(fd));
     const int saved_errno = errno;
-    held(&descriptors, -1);
+    held(&library.descriptors, -1);
     const int result = close(fd);
     if (failed)
         errno = saved_errno;
@@ -304,7 +335,7 @@ void *fault_mmap(void *address, size_t size, int protection, int flags, int fd, 
         return MAP_FAILED;
     void *const memory = mmap(address, size, protection, flags, fd, offset);
     if (memory != MAP_FAILED)
-        mapped += size;
+        library.mapped += size;
     return memory;
 }
 
@@ -313,14 +344,14 @@ int fault_munmap(void *address, size_t size)
 {
     if (fails("munmap", ""))
         return -1;
-    mapped -= size;
+    library.mapped -= size;
     return munmap(address, size);
 }
 
 static void *allocated(void *memory)
 {
     if (memory != NULL)
-        held(&allocations, 1);
+        held(&library.allocations, 1);
     return memory;
 }
 
@@ -355,7 +386,7 @@ void fault_free(void *memory);
 void fault_free(void *memory)
 {
     if (memory != NULL)
-        held(&allocations, -1);
+        held(&library.allocations, -1);
     free(memory);
 }
 

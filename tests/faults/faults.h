@@ -11,7 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PLANS_MAX = 4, CALLS_MAX = 64, WRITES_MAX = 256, STEPS_MAX = 64, PROBLEMS_MAX = 8 };
+enum {
+    PLANS_MAX = 4,
+    CALLS_MAX = 64,
+    WRITES_MAX = 256,
+    STEPS_MAX = 64,
+    LEFT_MAX = 8,
+    PROBLEMS_MAX = 8
+};
 
 /* The n-th call of the name fails, or, of a write, takes no more than so many bytes. */
 struct fault_plan {
@@ -48,6 +55,8 @@ struct report {
     struct step steps[STEPS_MAX];
     int fired_step;  /* in which the first plan came true; -1: it did not */
     int dumper;      /* the process that the plans are for */
+    int left_count;  /* what a file that could not be made has left behind */
+    char left[LEFT_MAX][32];
     int problem_count;
     char problems[PROBLEMS_MAX][160];
 };
@@ -57,6 +66,23 @@ void faults_start(struct report *report);
 
 /* Starts anew, in the child of a fork, which alone is to see the faults. */
 void faults_restart(void);
+
+/* From here on nothing fails. */
+void faults_end(void);
+
+bool faults_planned(void);
+
+/* The errno of the first plan; 0: there is none. */
+int faults_error_number(void);
+
+/* What the library has, and is to give back. */
+struct held {
+    int descriptors, allocations;
+    size_t mapped;
+};
+struct held faults_held(void);
+
+void left_behind(const char *what);
 
 __attribute__((format(printf, 1, 2))) void problem(const char *format, ...);
 

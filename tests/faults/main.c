@@ -83,6 +83,9 @@ static void print(const struct report *report, int status)
     for (int i = 0; i < report->step_count; i++)
         printf("%s[\"%s\", %d]", i > 0 ? ", " : "", report->steps[i].name,
                report->steps[i].result);
+    printf("], \"left\": [");
+    for (int i = 0; i < report->left_count; i++)
+        printf("%s\"%s\"", i > 0 ? ", " : "", report->left[i]);
     printf("], \"problems\": [");
     for (int i = 0; i < report->problem_count; i++)
         printf("%s\"%s\"", i > 0 ? ", " : "", report->problems[i]);

@@ -2,7 +2,7 @@
 #include "scenarios.h"
 
 #include "jitdump.h"
-#include "process_state.h"
+#include "making.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,8 +62,7 @@ static int end_step(const char *name, const char *more, int result)
         }                                                                                          \
     } while (0)
 
-/* Opening, of which a failure ends the run. */
-static bool open_dump(struct jitdump_options options)
+static bool try_to_open(const char *step, struct jitdump_options options)
 {
     char message[512];
     options.struct_size = sizeof(options);
@@ -75,11 +74,12 @@ static bool open_dump(struct jitdump_options options)
     options.error_message = message;
     options.error_message_size = sizeof(message);
     errno = UNTOUCHED;
-    const int error = end_step("open", "", jitdump_open(&dump, &options));
+    const int error = end_step(step, "", jitdump_open(&dump, &options));
     if ((error == 0) != (message[0] == '\0'))
         problem("the message of error %d is '%s'", error, message);
     if ((error == 0) != (dump != NULL))
         problem("error %d, but the handle is %p", error, (void *)dump);
+    making_check_message(error, message, directory);
     return error == 0;
 }
 
@@ -90,7 +90,7 @@ static void close_dump(void)
     dump = NULL;
 }
 
-/* Functions. faults.py knows what their bytes are. */
+/* Functions. contents.py knows what their bytes are. */
 static unsigned char *code_of(const char *name, size_t size)
 {
     static _Thread_local unsigned char code[BIG];
@@ -119,6 +119,30 @@ static uint64_t load(const char *name, uint64_t code_addr, size_t size)
     snprintf(step, sizeof(step), "load %s", name);
     STEP(step, jitdump_load(dump, &code, &index));
     return index;
+}
+
+/* After an open that has failed: nothing of it is in the way. */
+static void open_again(struct jitdump_options options)
+{
+    faults_end();
+    if (!try_to_open("open again", options))
+        return;
+    load("after", 0x1000, 64);
+    close_dump();
+}
+
+/* A failure ends the run. */
+static bool open_dump(struct jitdump_options options)
+{
+    struct making making;
+    making_begins(&making, directory);
+    if (try_to_open("open", options))
+        return true;
+    if (faults_planned()) { /* the kernel's own can't be ended */
+        making_failed(&making, 0);
+        open_again(options);
+    }
+    return false;
 }
 
 static void load_with_lines(const char *name, uint32_t tier)
@@ -235,15 +259,38 @@ static void run_all(void)
     close_dump();
 }
 
-static void run_unlink(void)
+static struct jitdump_options unlinking(void)
 {
     struct jitdump_options options = all_options;
     options.flags |= JITDUMP_UNLINK_AT_CLOSE;
-    if (!open_dump(options))
-        return;
+    return options;
+}
+
+static void append_few(void)
+{
     embed("a.js", 100);
     load("one", 0x1000, 64);
     close_dump();
+}
+
+/* The program has closed its standard streams. */
+static void run_unlink(void)
+{
+    enum { STREAMS = 3, HIGH = 10 };
+    int kept[STREAMS];
+    for (int i = 0; i < STREAMS; i++) {
+        kept[i] = fcntl(i, F_DUPFD_CLOEXEC, HIGH);
+        if (kept[i] >= 0)
+            close(i);
+    }
+    const bool is_open = open_dump(unlinking());
+    for (int i = 0; i < STREAMS; i++)
+        if (kept[i] >= 0) {
+            dup2(kept[i], i);
+            close(kept[i]);
+        }
+    if (is_open)
+        append_few();
 }
 
 /* Many records in one block. */
@@ -279,16 +326,23 @@ static void run_tsc(void)
     close_dump();
 }
 
-/* What a process of the same pid has left. */
-static void run_stale(void)
+/* What a process of the same pid has left. `map` receives the path of its perf map. */
+static void leave_stale_files(char map[64])
 {
     char path[4200];
     snprintf(path, sizeof(path), "%s/jit-%d.dump", directory, (int)getpid());
     close(open(path, O_CREAT | O_WRONLY, 0600));
-    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-    close(open(path, O_CREAT | O_WRONLY, 0600));
-    run_unlink();
-    unlink(path);
+    snprintf(map, 64, "/tmp/perf-%d.map", (int)getpid());
+    close(open(map, O_CREAT | O_WRONLY, 0600));
+}
+
+static void run_stale(void)
+{
+    char map[64];
+    leave_stale_files(map);
+    if (open_dump(unlinking()))
+        append_few();
+    unlink(map);
 }
 
 static void *append_in_thread(void *name)
@@ -318,11 +372,34 @@ static void run_threads(void)
     close_dump();
 }
 
-/* The faults are the child's alone; its parent must not notice. */
-static void fork_with(uint32_t flags)
+static void run_in_child(uint64_t index, struct jitdump_options options)
 {
-    struct jitdump_options options = all_options;
-    options.flags |= flags;
+    struct making making;
+    making_begins(&making, directory);
+    check_conditions("fork");
+    load("of-the-child", 0x2000, 64);
+    /* What has failed is the start of its dump, or else a write to it. */
+    const bool undone = faults_planned() && jitdump_path(dump) == NULL;
+    if (undone)
+        making_failed(&making, (size_t)sysconf(_SC_PAGESIZE)); /* the parent's marker page */
+    move("of-the-parent", index, 0x1000, 64);
+    embed("of-the-child.js", 100);
+    flush();
+    load("last", 0x3000, 64);
+    close_dump();
+    if (undone)
+        open_again(options);
+    conditions_end();
+    faults_check_leaks();
+    const char *const changed = process_state_changed(&making.state);
+    /* Of the parent it had some. */
+    if (changed != NULL && strcmp(changed, "descriptors") != 0)
+        problem("changed: %s", changed);
+}
+
+/* The faults are the child's alone; its parent must not notice. */
+static void fork_with(struct jitdump_options options, bool stale)
+{
     report->dumper = -1;
     if (!open_dump(options))
         abort();
@@ -335,21 +412,12 @@ static void fork_with(uint32_t flags)
         alarm(60);
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the alarm be blocked */
         faults_restart();
-        struct process_state state;
-        process_state_take(&state);
-        check_conditions("fork");
-        load("of-the-child", 0x2000, 64);
-        move("of-the-parent", index, 0x1000, 64);
-        embed("of-the-child.js", 100);
-        flush();
-        load("last", 0x3000, 64);
-        close_dump();
-        conditions_end();
-        faults_check_leaks();
-        const char *const changed = process_state_changed(&state);
-        /* Of the parent it had some. */
-        if (changed != NULL && strcmp(changed, "descriptors") != 0)
-            problem("changed: %s", changed);
+        char map[64];
+        if (stale)
+            leave_stale_files(map);
+        run_in_child(index, options);
+        if (stale)
+            unlink(map);
         _exit(0);
     }
     int status;
@@ -369,12 +437,13 @@ static void fork_with(uint32_t flags)
 
 static void run_fork(void)
 {
-    fork_with(0);
+    fork_with(all_options, false);
 }
 
+/* Where files of the child's pid are in the way. */
 static void run_fork_unlink(void)
 {
-    fork_with(JITDUMP_UNLINK_AT_CLOSE);
+    fork_with(unlinking(), true);
 }
 
 #define SCENARIO(name)                                                                             \

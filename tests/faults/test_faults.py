@@ -64,7 +64,8 @@ def plans(base: Run, full: bool) -> Iterator[List[Plan]]:
                 no_space = Plan(f"writev.{kind}", occurrence + 1, True, errno.ENOSPC)
                 yield [short]
                 yield [short, no_space]
-                yield [short, no_space, Plan(f"unlink.{kind}", 1, True, errno.EIO)]
+                unlinks = base.calls.get(f"open-stale.{kind}", 0)
+                yield [short, no_space, Plan(f"unlink.{kind}", unlinks + 1, True, errno.EIO)]
     # What a second fault does to the way out of a first.
     if base.calls.get("open.dump") == 1:
         for call in ("unlink", "close", "munmap"):

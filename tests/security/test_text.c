@@ -115,8 +115,10 @@ static void the_dump_has_it_unchanged(void **state)
         assert_non_null(prefixed);
         strcat(strcpy(prefixed, hostile[i]), "named");
         assert_int_equal(count(contents, prefixed), 1);
-        /* Function, file in two entries, tier, source; " " also ends other texts. */
-        assert_in_range(count(contents, hostile[i]), 5, 6);
+        /* Function, file in two entries, tier, source. A single character also ends other texts,
+         * and is a byte of some process ids. */
+        const int found = count(contents, hostile[i]);
+        assert_true(found == 5 || (found > 5 && strlen(hostile[i]) == 1));
         free(prefixed);
         free(contents.bytes);
     }

@@ -1,0 +1,56 @@
+#define _GNU_SOURCE
+#include "making.h"
+
+#include "jitdump.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void making_begins(struct making *making, const char *directory)
+{
+    snprintf(making->paths[0], sizeof(making->paths[0]), "%s/jit-%d.dump", directory,
+             (int)getpid());
+    snprintf(making->paths[1], sizeof(making->paths[1]), "/tmp/perf-%d.map", (int)getpid());
+    for (int i = 0; i < 2; i++)
+        making->there[i] = access(making->paths[i], F_OK) == 0;
+    process_state_take(&making->state);
+    making->held = faults_held();
+}
+
+void making_failed(const struct making *making, size_t unmapped)
+{
+    static const char *const files[] = {"dump", "map"};
+    for (int i = 0; i < 2; i++)
+        if (!making->there[i] && access(making->paths[i], F_OK) == 0)
+            left_behind(files[i]);
+    const struct held held = faults_held();
+    if (held.descriptors != making->held.descriptors)
+        left_behind("descriptor");
+    if (held.allocations != making->held.allocations)
+        left_behind("memory");
+    if (held.mapped != making->held.mapped - unmapped)
+        left_behind("mapping");
+    const char *const changed = process_state_changed(&making->state);
+    if (changed != NULL)
+        left_behind(changed);
+}
+
+void making_check_message(int error, const char *message, const char *directory)
+{
+    char part[64];
+    if (error == JITDUMP_ERROR_PERF_MAP) {
+        snprintf(part, sizeof(part), "/tmp/perf-%d.map: ", (int)getpid());
+        if (strstr(message, part) != message)
+            problem("no path of the map in '%.80s'", message);
+    } else if (error <= JITDUMP_ERROR_DIRECTORY_MISSING && error >= JITDUMP_ERROR_IO &&
+               error != JITDUMP_ERROR_TOO_MANY_FILES) {
+        /* Not at the beginning: what leads to it may be a link. */
+        if (strstr(message, strrchr(directory, '/')) == NULL)
+            problem("no path in '%.80s'", message);
+    }
+    const int error_number = faults_error_number();
+    snprintf(part, sizeof(part), "(errno %d)", error_number);
+    if (error == JITDUMP_ERROR_IO && error_number != 0 && strstr(message, part) == NULL)
+        problem("no %s in '%.80s'", part, message);
+}
