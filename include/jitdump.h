@@ -769,8 +769,8 @@ enum jitdump_color {
  * and colour by prefixes such as "Interpreter: ", "Baseline: ", "Ion: ". With
  * JITDUMP_DIALECT_SAMPLY_2023, each function's group has a SAMPLY_JIT_TIER too.
  *
- * Takes a lock, which opening, closing, forking and embedding hold too while they work on files;
- * jitdump_load() takes none. Appends nothing itself.
+ * Takes a lock, which opening, closing, forking, embedding and a forked child's first append hold
+ * too while they work on files. Appends nothing itself.
  *
  * Errors: ARGUMENT (tier NULL), TIER_NAME, TIER_COLOR, TIER_LIMIT, TIER_DIALECT, NO_MEMORY, the
  * sticky ones.
