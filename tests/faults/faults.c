@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "faults.h"
 
+#include "paths.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -29,9 +31,7 @@ static const char *kinds[DESCRIPTORS_MAX];
 /* What a process of the same pid has left there is not of this run. */
 static void remove_old_map(void)
 {
-    char path[64];
-    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-    unlink(path);
+    unlink(map_path());
 }
 
 void faults_start(struct report *to)

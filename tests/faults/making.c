@@ -2,18 +2,22 @@
 #include "making.h"
 
 #include "jitdump.h"
+#include "paths.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+static bool is_there(const struct making *making, int file)
+{
+    return access(file == 0 ? dump_path(making->directory) : map_path(), F_OK) == 0;
+}
+
 void making_begins(struct making *making, const char *directory)
 {
-    snprintf(making->paths[0], sizeof(making->paths[0]), "%s/jit-%d.dump", directory,
-             (int)getpid());
-    snprintf(making->paths[1], sizeof(making->paths[1]), "/tmp/perf-%d.map", (int)getpid());
+    making->directory = directory;
     for (int i = 0; i < 2; i++)
-        making->there[i] = access(making->paths[i], F_OK) == 0;
+        making->there[i] = is_there(making, i);
     process_state_take(&making->state);
     making->held = faults_held();
 }
@@ -22,7 +26,7 @@ void making_failed(const struct making *making, size_t unmapped)
 {
     static const char *const files[] = {"dump", "map"};
     for (int i = 0; i < 2; i++)
-        if (!making->there[i] && access(making->paths[i], F_OK) == 0)
+        if (!making->there[i] && is_there(making, i))
             left_behind(files[i]);
     const struct held held = faults_held();
     if (held.descriptors != making->held.descriptors)
@@ -40,7 +44,7 @@ void making_check_message(int error, const char *message, const char *directory)
 {
     char part[64];
     if (error == JITDUMP_ERROR_PERF_MAP) {
-        snprintf(part, sizeof(part), "/tmp/perf-%d.map: ", (int)getpid());
+        snprintf(part, sizeof(part), "%s: ", map_path());
         if (strstr(message, part) != message)
             problem("no path of the map in '%.80s'", message);
     } else if (error <= JITDUMP_ERROR_DIRECTORY_MISSING && error >= JITDUMP_ERROR_IO &&

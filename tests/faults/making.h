@@ -10,8 +10,8 @@
 struct making {
     struct process_state state;
     struct held held;
-    char paths[2][4200]; /* of dump and perf map */
-    bool there[2];
+    const char *directory;
+    bool there[2]; /* dump and perf map */
 };
 
 void making_begins(struct making *making, const char *directory);

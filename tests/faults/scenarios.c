@@ -3,6 +3,7 @@
 
 #include "jitdump.h"
 #include "making.h"
+#include "paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,10 +30,8 @@ static pthread_mutex_t steps_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void check_conditions(const char *step)
 {
-    char path[4200];
-    snprintf(path, sizeof(path), "%s/jit-%d.dump", directory, (int)getpid());
     for (int i = 0; i < report->condition_count; i++)
-        condition_after(&report->conditions[i], step, path);
+        condition_after(&report->conditions[i], step, dump_path(directory));
 }
 
 static int end_step(const char *name, const char *more, int result)
@@ -326,23 +325,19 @@ static void run_tsc(void)
     close_dump();
 }
 
-/* What a process of the same pid has left. `map` receives the path of its perf map. */
-static void leave_stale_files(char map[64])
+/* What a process of the same pid has left. */
+static void leave_stale_files(void)
 {
-    char path[4200];
-    snprintf(path, sizeof(path), "%s/jit-%d.dump", directory, (int)getpid());
-    close(open(path, O_CREAT | O_WRONLY, 0600));
-    snprintf(map, 64, "/tmp/perf-%d.map", (int)getpid());
-    close(open(map, O_CREAT | O_WRONLY, 0600));
+    close(open(dump_path(directory), O_CREAT | O_WRONLY, 0600));
+    close(open(map_path(), O_CREAT | O_WRONLY, 0600));
 }
 
 static void run_stale(void)
 {
-    char map[64];
-    leave_stale_files(map);
+    leave_stale_files();
     if (open_dump(unlinking()))
         append_few();
-    unlink(map);
+    unlink(map_path());
 }
 
 static void *append_in_thread(void *name)
@@ -412,27 +407,24 @@ static void fork_with(struct jitdump_options options, bool stale)
         alarm(60);
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the alarm be blocked */
         faults_restart();
-        char map[64];
         if (stale)
-            leave_stale_files(map);
+            leave_stale_files();
         run_in_child(index, options);
         if (stale)
-            unlink(map);
+            unlink(map_path());
         _exit(0);
     }
     int status;
     if (waitpid(child, &status, 0) != child || status != 0)
         problem("the child ended with status 0x%x", (unsigned)status);
-    char path[64];
-    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-    if (access(jitdump_path(dump), F_OK) != 0 || access(path, F_OK) != 0)
+    if (access(jitdump_path(dump), F_OK) != 0 || access(map_path(), F_OK) != 0)
         problem("the parent's files are gone");
     const struct jitdump_code code = function("after", 0x4000, 64);
     if (jitdump_load(dump, &code, NULL) != 0 || jitdump_flush(dump) != 0 ||
         jitdump_close(dump) != 0)
         problem("the parent has an error");
     dump = NULL;
-    unlink(path);
+    unlink(map_path());
 }
 
 static void run_fork(void)
