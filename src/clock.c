@@ -110,8 +110,10 @@ int jd_clock_check(enum jitdump_clock clock, int force)
     }
     const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
     struct perf_page *page = mmap(NULL, page_size, PROT_READ, MAP_SHARED, fd, 0);
-    int error = errno == ENOMEM ? JITDUMP_ERROR_NO_MEMORY : JITDUMP_ERROR_CLOCK_NOT_PERMITTED;
-    if (page != MAP_FAILED) {
+    int error;
+    if (page == MAP_FAILED) {
+        error = errno == ENOMEM ? JITDUMP_ERROR_NO_MEMORY : JITDUMP_ERROR_CLOCK_NOT_PERMITTED;
+    } else {
         error = page->capabilities & CAP_USER_TIME_ZERO ? 0 : JITDUMP_ERROR_CLOCK_NO_CONVERSION;
         munmap(page, page_size);
     }
