@@ -10,6 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+const uint32_t modes[MODES] = {JITDUMP_FLUSH_WRITE_THROUGH, JITDUMP_FLUSH_BUFFERED,
+                               JITDUMP_FLUSH_BACKGROUND};
+
 struct jitdump *life_open(uint32_t flush_mode, uint32_t flags)
 {
     const struct jitdump_options options = {.struct_size = sizeof(options),

@@ -25,6 +25,9 @@
 
 #define MODES 3
 
+/* enum jitdump_flush_mode */
+extern const uint32_t modes[MODES];
+
 /* In `directory`, with an interval so long that nothing is written because of it. NULL if it
  * fails. */
 struct jitdump *life_open(uint32_t flush_mode, uint32_t flags);

@@ -12,9 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const uint32_t modes[MODES] = {JITDUMP_FLUSH_WRITE_THROUGH, JITDUMP_FLUSH_BUFFERED,
-                                      JITDUMP_FLUSH_BACKGROUND};
-
 /* Threads that append until they are stopped. */
 
 #define APPENDERS 3

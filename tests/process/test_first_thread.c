@@ -12,9 +12,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-static const uint32_t modes[MODES] = {JITDUMP_FLUSH_WRITE_THROUGH, JITDUMP_FLUSH_BUFFERED,
-                                      JITDUMP_FLUSH_BACKGROUND};
-
 static pthread_t first_thread;
 
 /* Of each mode, opened by the first thread. */

@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t modes[MODES] = {JITDUMP_FLUSH_WRITE_THROUGH, JITDUMP_FLUSH_BUFFERED,
-                                      JITDUMP_FLUSH_BACKGROUND};
-
 static pthread_t start(void *(*function)(void *), void *argument)
 {
     pthread_t thread;

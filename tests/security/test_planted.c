@@ -321,9 +321,8 @@ static void only_one_has_the_name(void **state)
         }
         _exit(0);
     }
-    for (int i = 0; i < PROCESSES; i++) {
+    for (int i = 0; i < PROCESSES; i++)
         assert_child_succeeds(children[i]);
-    }
     munmap((void *)holders, sizeof(*holders));
 }
 
