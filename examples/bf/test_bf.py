@@ -20,8 +20,8 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HYPERFACTORIAL = os.path.join(HERE, "..", "hyperfactorial.bf")
-sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "reader"))
-import jitdump_reader  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tests"))
+from jitdump_tests import jitdump_reader  # noqa: E402
 
 # As in bf.h and main.c.
 SOURCE_MAX = 1 << 20

@@ -11,10 +11,9 @@ import subprocess
 import sys
 from typing import Iterator
 
-ABI = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(ABI.parent / "bindings"))
-from layout import Header  # noqa: E402
+from jitdump_tests.layout import Header
 
+ABI = pathlib.Path(__file__).resolve().parent
 KEPT = ABI / "jitdump.abi"
 
 

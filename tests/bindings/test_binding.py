@@ -18,19 +18,13 @@ import shutil
 import struct
 import subprocess
 import sys
-import unittest
+
+from jitdump_tests import ctest_class, jitdump_reader, perf
+from jitdump_tests.jitdump_records import JIT_CODE_LOAD, JIT_CODE_MOVE
+from jitdump_tests.perf_case import PerfTest, Profile
+from jitdump_tests.truth import Function, Truth
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
-for folder in ("consumers", "reader"):
-    sys.path.append(str(TESTS / folder))
-
-import fact  # noqa: E402
-import jitdump_reader  # noqa: E402
-import perf  # noqa: E402
-from case import PerfTest, Profile  # noqa: E402
-from jitdump_records import JIT_CODE_LOAD, JIT_CODE_MOVE  # noqa: E402
-from truth import Function, Truth  # noqa: E402
-
 # Their tests make the calls of contents.c, too, where JITDUMP_TESTS_CONTENTS says; the others'
 # read what they have written themselves.
 WITH_CONTENTS = {"go", "node", "java"}
@@ -77,7 +71,7 @@ class BindingTest(PerfTest):
 
     def check_layout(self, layout: pathlib.Path) -> None:
         perf.run(["sh", TESTS / "abi" / "dump.sh", TESTS.parent, self.build / "abi"])
-        print(perf.run([sys.executable, TESTS / "bindings" / "layout.py",
+        print(perf.run([sys.executable, TESTS / "jitdump_tests" / "layout.py",
                         self.build / "abi" / "jitdump.abi", layout]).stdout)
 
     def check_profile(self, folder: pathlib.Path) -> None:
@@ -127,4 +121,4 @@ def without_process(dump: bytes) -> bytes:
 if __name__ == "__main__":
     BindingTest.language, BindingTest.build = sys.argv[1], pathlib.Path(sys.argv[2])
     BindingTest.commands = ["cc", "abidw", *sys.argv[3:]]
-    sys.exit(fact.main("__main__", "BindingTest"))
+    sys.exit(ctest_class.main("__main__", "BindingTest"))

@@ -1,6 +1,6 @@
 """Code that moves, addresses that are used again, and the memory that code lies in."""
 
-from case import SAMPLES_MIN, PerfTest, Profile
+from jitdump_tests.perf_case import SAMPLES_MIN, PerfTest, Profile
 
 
 class P16_move(PerfTest):

@@ -2,8 +2,8 @@
 
 import pathlib
 
-import dump_edit
-from case import NAMED_MIN, PerfTest, Profile
+from jitdump_tests import dump_edit
+from jitdump_tests.perf_case import NAMED_MIN, PerfTest, Profile
 from test_unwinding import CHAIN, whole_chains
 
 

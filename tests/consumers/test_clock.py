@@ -1,10 +1,8 @@
 """Dumps whose timestamps are the processor's own counter."""
 
-import jitdump_reader
-import perf
-import perf_data
-from case import PerfTest
-from truth import Truth
+from jitdump_tests import jitdump_reader, perf, perf_data
+from jitdump_tests.perf_case import PerfTest
+from jitdump_tests.truth import Truth
 
 CLOCK_NO_CONVERSION = -6  # JITDUMP_ERROR_CLOCK_NO_CONVERSION
 

@@ -8,9 +8,9 @@ import subprocess
 import sys
 import unittest
 
-import perf
-from case import PerfTest, Profile
-from truth import Truth
+from jitdump_tests import perf
+from jitdump_tests.perf_case import PerfTest, Profile
+from jitdump_tests.truth import Truth
 
 DIRECTORY_NOEXEC = -10  # JITDUMP_ERROR_DIRECTORY_NOEXEC
 
@@ -106,7 +106,8 @@ class P19_pid_namespace(PerfTest):
     NAMESPACE = ["--pid", "--fork", "--kill-child", "--mount-proc"]
 
     def test_perf_inside(self) -> None:
-        done = perf.run([*unshare(*self.NAMESPACE), sys.executable, "fact.py", "test_discovery",
+        done = perf.run([*unshare(*self.NAMESPACE), sys.executable, "-m",
+                         "jitdump_tests.ctest_class", "test_discovery",
                          "P3_clock_of_the_recording"], check=False,
                         cwd=os.path.dirname(os.path.abspath(__file__)),
                         env={**os.environ, "JITDUMP_TESTS_REQUIRE_PERF": "1"})

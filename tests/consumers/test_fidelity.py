@@ -1,7 +1,7 @@
 """All at once: threads, a line per instruction, calls, moves, an address used again and again,
 in each of the ways in which records reach the file."""
 
-from case import PerfTest, Profile
+from jitdump_tests.perf_case import PerfTest, Profile
 
 
 class mixed_fidelity(PerfTest):

@@ -2,9 +2,8 @@
 
 import dataclasses
 
-import dump_edit
-import jitdump_reader
-from case import PerfTest, Profile
+from jitdump_tests import dump_edit, jitdump_reader
+from jitdump_tests.perf_case import PerfTest, Profile
 
 
 class LinesTest(PerfTest):

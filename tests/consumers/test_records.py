@@ -2,11 +2,9 @@
 
 import pathlib
 
-import dump_edit
-import jitdump_reader
-import perf
-from case import PerfTest
-from jitdump_records import RECORD_HEADER_SIZE, Close, Raw
+from jitdump_tests import dump_edit, jitdump_reader, perf
+from jitdump_tests.jitdump_records import RECORD_HEADER_SIZE, Close, Raw
+from jitdump_tests.perf_case import PerfTest
 
 
 class P5_records_after_a_foreign_one(PerfTest):

@@ -1,7 +1,7 @@
 """The call chains that perf unwinds through generated code."""
 
-import dump_edit
-from case import NAMED_MIN, PerfTest, Profile
+from jitdump_tests import dump_edit
+from jitdump_tests.perf_case import NAMED_MIN, PerfTest, Profile
 
 # The C functions below all generated code, up to the one that every chain must reach.
 C_CALLERS = ["runtime_call", "main"]

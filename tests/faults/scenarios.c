@@ -89,7 +89,7 @@ static void close_dump(void)
     dump = NULL;
 }
 
-/* Functions. contents.py knows what their bytes are. */
+/* Functions. fault_contents.py knows what their bytes are. */
 static unsigned char *code_of(const char *name, size_t size)
 {
     static _Thread_local unsigned char code[BIG];

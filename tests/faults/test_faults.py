@@ -19,9 +19,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Counter, Dict, Iterator, List, Tuple
 
-from contents import Failure, Left
-from jitdump_reader import FormatError
-from runs import MODES, SKIPPED, Plan, Program, Run, check
+from jitdump_tests.fault_contents import Failure, Left
+from jitdump_tests.fault_runs import MODES, SKIPPED, Plan, Program, Run, check
+from jitdump_tests.jitdump_reader import FormatError
 
 SCENARIOS = ("all", "unlink", "plain", "exit", "tsc", "stale", "threads", "fork", "fork_unlink")
 

@@ -16,10 +16,10 @@ import tempfile
 import unittest
 from typing import Iterator, List, Optional, Set
 
-from contents import Failure, Left
-from jitdump_reader import FormatError
-from errors import FILE_ERRORS, MARKER_ERRORS, NAMES
-from runs import MODES, SKIPPED, Program, Run, check_files
+from jitdump_tests.fault_contents import Failure, Left
+from jitdump_tests.fault_errors import FILE_ERRORS, MARKER_ERRORS, NAMES
+from jitdump_tests.fault_runs import MODES, SKIPPED, Program, Run, check_files
+from jitdump_tests.jitdump_reader import FormatError
 
 STICKY = {"DISK_FULL", "FILE_TOO_LARGE", "IO", "THREAD", "PERF_MAP"}
 WRITE_ERRORS = {"SOURCE_FILE", "PERF_MAP"}

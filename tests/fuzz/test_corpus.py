@@ -12,13 +12,9 @@ import sys
 import tempfile
 from typing import List
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path += [os.path.join(HERE, "..", "reader"), os.path.join(HERE, "..", "property")]
-
-import decoder
-import jitdump_reader
-import test_inlining
-from descriptions import Description, Function, Position
+from jitdump_tests import decoder, jitdump_reader
+from jitdump_tests.inlining_check import SAMPLY_2026, expect
+from jitdump_tests.inlining_descriptions import Description, Function, Position
 
 TIER = 827346260
 
@@ -47,11 +43,10 @@ def check_track(path: str) -> None:
         [(int(row[1]), int(row[2])) for row in rows if row[0] == "offset"])
     with open(path.replace(".txt", ".dump"), "rb") as file:
         group, = decoder.groups(file.read())
-    test_inlining.CODE_ADDR = code_addr
-    unwinding_and_tier = {4} if dialect == test_inlining.SAMPLY_2026 else {4, TIER}
-    test_inlining.expect(description,
-                         {id: body for id, body in group.items() if id not in unwinding_and_tier},
-                         dialect, bool(outermost))
+    unwinding_and_tier = {4} if dialect == SAMPLY_2026 else {4, TIER}
+    expect(description, code_addr,
+           {id: body for id, body in group.items() if id not in unwinding_and_tier},
+           dialect, bool(outermost))
 
 
 def main() -> int:

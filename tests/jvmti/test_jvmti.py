@@ -9,10 +9,8 @@ import re
 import struct
 import subprocess
 
-import decoder
-import hotspot
-import perf
-from case import NAMED_MIN, PerfTest
+from jitdump_tests import decoder, hotspot, perf
+from jitdump_tests.perf_case import NAMED_MIN, PerfTest
 
 AGENT = perf.WORKLOAD
 JDK = pathlib.Path(os.environ.get("JITDUMP_JDK", ""))

@@ -19,12 +19,10 @@ import sys
 import tempfile
 from typing import Dict, Iterator, List, Tuple
 
+from jitdump_tests import jitdump_reader
+
 TESTS = pathlib.Path(__file__).resolve().parent
 EXAMPLE = TESTS.parent.parent / "examples" / "luajit"
-sys.path.append(str(TESTS.parent / "reader"))
-
-import jitdump_reader  # noqa: E402
-
 PROGRAMS = {"nbody": 10000, "spectral_norm": 100, "fannkuch": 1, "words": 3}
 
 REF = "(int)({0} - REF_BIAS)"

@@ -13,9 +13,8 @@ import tempfile
 import unittest
 from typing import Dict, Iterator, List, Optional, Tuple
 
-import jitdump_reader
-import perf
-from case import NAMED_MIN, PerfTest
+from jitdump_tests import jitdump_reader, perf
+from jitdump_tests.perf_case import NAMED_MIN, PerfTest
 
 TESTS = pathlib.Path(__file__).resolve().parent
 ROOT = TESTS.parent.parent

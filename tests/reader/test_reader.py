@@ -11,14 +11,14 @@ import tempfile
 import unittest
 from typing import Tuple
 
-import jitdump_reader
-from jitdump_records import Body, GroupRecord, Load, Record
+from jitdump_tests import jitdump_reader
+from jitdump_tests.jitdump_records import Body, GroupRecord, Load
 
 PID = 4711
 NAME = f"jit-{PID}.dump"
 TID = 4712
 EXTENSION_ID = 827346259
-READER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "jitdump_reader.py")
+READER = [sys.executable, "-m", "jitdump_tests.jitdump_reader"]
 
 
 class Writer:
@@ -420,7 +420,7 @@ class Command(unittest.TestCase):
             path = os.path.join(directory, NAME)
             with open(path, "wb") as file:
                 file.write(data)
-            return subprocess.run([sys.executable, READER, *arguments, path], capture_output=True,
+            return subprocess.run([*READER, *arguments, path], capture_output=True,
                                   text=True, check=False)
 
     def test_check(self) -> None:
@@ -434,7 +434,7 @@ class Command(unittest.TestCase):
         self.assertRegex(result.stderr, rf"{NAME}: at offset 4 \(0x4\): version 3, not 1")
 
     def test_check_of_a_missing_file(self) -> None:
-        result = subprocess.run([sys.executable, READER, "check", "/nonexistent/jit-1.dump"],
+        result = subprocess.run([*READER, "check", "/nonexistent/jit-1.dump"],
                                 capture_output=True, text=True, check=False)
         self.assertEqual(result.returncode, 1)
         self.assertIn("No such file", result.stderr)

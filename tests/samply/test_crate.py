@@ -16,14 +16,10 @@ import sys
 import tempfile
 import unittest
 
+from jitdump_tests import decoder, dump_edit
+from jitdump_tests.tiered_log import Code, Log
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / folder)
-                for folder in ("property", "tiered", "reader", "consumers")]
-
-import decoder  # noqa: E402
-import dump_edit  # noqa: E402
-from tiered_log import Code, Log  # noqa: E402
-
 PROGRAM = HERE.parent.parent / "examples" / "tiered" / "program.tl"
 UNWINDING_INFO, TIER, SOURCE = 4, 827346260, 827346261
 TIERED, READ_DUMP = "", ""

@@ -22,11 +22,9 @@ import tempfile
 import unittest
 import urllib.request
 
+from jitdump_tests.tiered_log import Code, Log
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tiered"))
-
-from tiered_log import Code, Log  # noqa: E402
-
 PROGRAM = HERE.parent.parent / "examples" / "tiered" / "program.tl"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 SAMPLY = os.environ.get("SAMPLY") or shutil.which("samply")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Hours of appends, forks, flushes, opens and closes, and nothing grows.
 
-    JITDUMP_STRESS=build/tests/stress/stress python3 tests/soak/soak.py SECONDS [DIRECTORY]
+    export PYTHONPATH=tests JITDUMP_STRESS=build/tests/stress/stress
+    python3 tests/soak/soak.py SECONDS [DIRECTORY]
 
 One stress program for each flush mode, all at the same time. Each makes one dump after the other
 with random options, and has another one open all the while. Between two dumps the process is at
@@ -25,10 +26,8 @@ import time
 from dataclasses import dataclass
 from typing import Dict, List
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "stress"))
-
-from harness import MODES, command, dump_path, journals, why_no_forks
-from verify import Contents, Failure, jitdump_reader
+from jitdump_tests.harness import MODES, command, dump_path, journals, why_no_forks
+from jitdump_tests.verify import Contents, Failure, jitdump_reader
 
 SOURCE_FILES, PERF_MAP = 8, 16
 EMBEDDED_SOURCE_FILE = 827346261

@@ -11,8 +11,8 @@ import sys
 import tempfile
 import unittest
 
-from harness import MODES, command, dump_path, journals
-from verify import Contents
+from jitdump_tests.harness import MODES, command, dump_path, journals
+from jitdump_tests.verify import Contents
 
 DISK_FULL = -14
 TMPFS_SIZE = 64 << 10

@@ -5,8 +5,8 @@ import signal
 import unittest
 from typing import Tuple
 
-from harness import MODES, Run, dump_path, scaled
-from verify import Contents
+from jitdump_tests.harness import MODES, Run, dump_path, scaled
+from jitdump_tests.verify import Contents
 
 # Nothing is written before the end: neither is so much appended, nor does it take so long.
 NEVER = {"flush_bytes": 16 << 20, "flush_interval_ns": 3600 * 10**9}

@@ -5,7 +5,7 @@ import sys
 import unittest
 from typing import Optional
 
-from harness import MODES, Run, scaled, why_no_forks
+from jitdump_tests.harness import MODES, Run, scaled, why_no_forks
 
 
 def child_ends(mode: str) -> tuple:

@@ -8,10 +8,8 @@ import re
 import sys
 from typing import List, Tuple
 
-import harness
-import jitdump_reader
-import perf
-from case import PerfTest
+from jitdump_tests import harness, jitdump_reader, perf
+from jitdump_tests.perf_case import PerfTest
 
 TEXT_ADDR = 0x80  # where perf's ELF files have the code
 FUNCTION = re.compile(r"\s*1: ([0-9a-f]+) +([0-9]+) FUNC .* 1 (.*)")

@@ -25,8 +25,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Tuple
 
-from harness import command, dump_path, journals, scaled, why_no_forks
-from verify import Contents, Failure, jitdump_reader
+from jitdump_tests.harness import command, dump_path, journals, scaled, why_no_forks
+from jitdump_tests.verify import Contents, Failure, jitdump_reader
 
 FILE_HEADER_SIZE = 40
 # More than is done before the kill, by all threads, and no more than can be verified quickly.

@@ -6,8 +6,8 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import MODES, Run, command, dump_path, scaled
-from verify import jitdump_reader
+from jitdump_tests.harness import MODES, Run, command, dump_path, scaled
+from jitdump_tests.verify import jitdump_reader
 
 SMALLEST_BLOCK = 4096
 

@@ -6,9 +6,9 @@ import collections
 import pathlib
 import re
 
-import perf
-from case import PerfTest
-from tiered_log import FUNCTIONS, Log
+from jitdump_tests import perf
+from jitdump_tests.perf_case import PerfTest
+from jitdump_tests.tiered_log import FUNCTIONS, Log
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = ROOT / "examples" / "tiered" / "program.tl"

@@ -3,7 +3,7 @@
  *
  *     chains gap|no-gap CPU_MS FUNCTION...    a chain of calls that ends in `leaf`
  *
- * Prints where each function lies, in the form that tests/consumers/truth.py reads.
+ * Prints where each function lies, in the form that tests/jitdump_tests/truth.py reads.
  */
 #define _GNU_SOURCE
 #include "functions.h"

@@ -3,9 +3,8 @@
 import unittest
 from typing import List, Tuple
 
-import perf
-from case import SAMPLES_MIN, PerfTest
-from perf import Sample
+from jitdump_tests.perf import Sample
+from jitdump_tests.perf_case import SAMPLES_MIN, PerfTest
 
 COMPLETE_MIN = 0.99
 CPU_MS = 1000

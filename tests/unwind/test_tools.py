@@ -5,17 +5,13 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 from typing import Callable, Dict, List
 
-import description
-from description import Description, Machine, Row
-
-sys.path.append(os.path.join(os.path.dirname(__file__), "..", "reader"))
-import jitdump_reader  # noqa: E402
-from jitdump_records import UnwindingInfo  # noqa: E402
+from jitdump_tests import frames, jitdump_reader
+from jitdump_tests.frames import Description, Machine, Row
+from jitdump_tests.jitdump_records import UnwindingInfo
 
 DESCRIBE = os.environ.get("JITDUMP_DESCRIBE", "")
 CODE_ADDR = 0x400000
@@ -32,19 +28,19 @@ RISCV64_NAMES = (["zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1"]
 
 
 def readelf_numbers(machine: Machine) -> Dict[str, int]:
-    if machine is description.AARCH64:
+    if machine is frames.AARCH64:
         return {**{f"x{i}": i for i in range(31)}, "ra": 30, "sp": 31,
                 **{f"v{i}": 64 + i for i in range(32)}}
-    names = X86_64_NAMES if machine is description.X86_64 else RISCV64_NAMES
+    names = X86_64_NAMES if machine is frames.X86_64 else RISCV64_NAMES
     return {name: number for number, name in enumerate(names)}
 
 
 def llvm_number(machine: Machine, name: str) -> int:
-    if machine is description.X86_64:
+    if machine is frames.X86_64:
         return X86_64_NAMES.index({"RIP": "ra"}.get(name, name.lower()))
     if name in ("WSP", "SP"):
         return 31
-    first_float = 64 if machine is description.AARCH64 else 32
+    first_float = 64 if machine is frames.AARCH64 else 32
     kind, number = re.match(r"([A-Z])(\d+)", name).groups()
     return int(number) + (0 if kind in "XW" else first_float)
 
@@ -102,7 +98,7 @@ def relative(rows: List[Row], start: int, end: int) -> List[Row]:
     for row in rows:
         row.start -= start
     assert start == CODE_ADDR, hex(start)
-    rows = description.without_repetition(rows)
+    rows = frames.without_repetition(rows)
     rows.append(Row(end - start, 0, 0, {}))
     return rows
 
@@ -114,10 +110,10 @@ def expected_rows(case: Description) -> List[Row]:
 def llvm_restores_cfa(directory: pathlib.Path) -> bool:
     """Up to version 14, llvm-dwarfdump leaves the CFA alone where DW_CFA_restore_state is to
     bring it back."""
-    case = Description(description.X86_64, 8, description.FRAME_STEPS,
-                       [(1, description.REMEMBER_STATE, 0, 0),
-                        (1, description.DEF_CFA, 7, 16),
-                        (2, description.RESTORE_STATE, 0, 0)])
+    case = Description(frames.X86_64, 8, frames.FRAME_STEPS,
+                       [(1, frames.REMEMBER_STATE, 0, 0),
+                        (1, frames.DEF_CFA, 7, 16),
+                        (2, frames.RESTORE_STATE, 0, 0)])
     return read_with_llvm(build(case, directory)[1], case.machine) == expected_rows(case)
 
 
@@ -148,10 +144,10 @@ class ToolTest(unittest.TestCase):
                    keep: Callable[[Description], bool]) -> None:
         checked = 0
         with tempfile.TemporaryDirectory() as name:
-            for machine in description.MACHINES:
-                cases = [description.standard_frame(machine), description.two_epilogues(machine),
-                         description.every_register(machine)]
-                cases += [description.any_description(machine, seed)
+            for machine in frames.MACHINES:
+                cases = [frames.standard_frame(machine), frames.two_epilogues(machine),
+                         frames.every_register(machine)]
+                cases += [frames.any_description(machine, seed)
                           for seed in range(RANDOM_DESCRIPTIONS)]
                 for case in filter(keep, cases):
                     for path in build(case, pathlib.Path(name)):
@@ -167,7 +163,7 @@ class ToolTest(unittest.TestCase):
     @unittest.skipIf(shutil.which("llvm-dwarfdump") is None, "there is no llvm-dwarfdump")
     def test_llvm_dwarfdump(self) -> None:
         def keep(case: Description) -> bool:
-            return restores or description.RESTORE_STATE not in [step[1] for step in case.steps]
+            return restores or frames.RESTORE_STATE not in [step[1] for step in case.steps]
 
         with tempfile.TemporaryDirectory() as name:
             restores = llvm_restores_cfa(pathlib.Path(name))

@@ -9,7 +9,7 @@ language=python
 
 need python3 python3
 begin "$@"
-export PYTHONPATH="$here" PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH="$here:$source/tests" PYTHONDONTWRITEBYTECODE=1
 python3 -m jitdump.layout >layout.json
 say "The binding's own tests"
 python3 -m unittest discover --start-directory "$here"

@@ -1,19 +1,16 @@
 """python3 -m unittest: what the binding adds to the library, judged by the dumps that it writes,
-which tests/reader reads."""
+which the tests' own reader reads."""
 
 import gc
 import os
 import pathlib
-import sys
 import tempfile
 import threading
 import unittest
 
 import jitdump
 from jitdump import ErrorCode
-
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "tests" / "reader"))
-import jitdump_reader  # noqa: E402
+from jitdump_tests import jitdump_reader
 
 X86_64 = 62  # EM_X86_64 of elf.h
 

@@ -1,4 +1,4 @@
-"""python3 -m jitdump.layout: prints the declarations as tests/bindings/layout.py wants them."""
+"""python3 -m jitdump.layout: the declarations, in the form of tests/jitdump_tests/layout.py."""
 
 import ctypes
 import json

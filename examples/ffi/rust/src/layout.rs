@@ -1,4 +1,4 @@
-//! The declarations of [`crate::raw`] as JSON, in the form of tests/bindings/layout.py.
+//! The declarations of [`crate::raw`] as JSON, in the form of tests/jitdump_tests/layout.py.
 
 use crate::raw;
 

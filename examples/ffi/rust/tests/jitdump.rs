@@ -1,5 +1,5 @@
 //! What the binding adds to the library, judged by the dumps that it writes, which
-//! tests/reader/jitdump_reader.py reads.
+//! tests/jitdump_tests/jitdump_reader.py reads.
 
 use jitdump::raw::*;
 use jitdump::{
@@ -10,10 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const CODE: &[u8] = b"abcd";
-const READER: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../../tests/reader/jitdump_reader.py"
-);
+const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests");
 
 /// A directory that goes when the test ends.
 struct Directory(PathBuf);
@@ -51,8 +48,8 @@ fn some_code() -> Code<'static> {
 /// All records as the reader prints them. It fails where one breaks a rule.
 fn read(dump: &Path) -> String {
     let output = Command::new("python3")
-        .arg(READER)
-        .arg("dump")
+        .env("PYTHONPATH", TESTS)
+        .args(["-m", "jitdump_tests.jitdump_reader", "dump"])
         .arg(dump)
         .output()
         .unwrap();

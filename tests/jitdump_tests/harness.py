@@ -13,8 +13,8 @@ import tempfile
 import time
 from typing import Dict, List
 
-from journal import Journal
-from verify import Contents, Failure
+from jitdump_tests.journal import Journal
+from jitdump_tests.verify import Contents, Failure
 
 EMULATOR = os.environ.get("JITDUMP_EMULATOR", "").split()
 PROGRAM = [*EMULATOR, os.environ["JITDUMP_STRESS"]]

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import List, Mapping, Optional, Tuple, Type
 
-import eh_frame as eh_frame_section
+from jitdump_tests import eh_frame as eh_frame_section
 
 RECORD_HEADER_SIZE = 16
 ADDRESS_SPACE = 1 << 64

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A strict reader of jitdump files, the second opinion of all tests.
 
 It is written from the specification (version 2) and from what perf and samply are known
@@ -13,8 +12,9 @@ As a module:
 
 As a command:
 
-    jitdump_reader.py check jit-*.dump
-    jitdump_reader.py dump jit-4711.dump
+    export PYTHONPATH=tests
+    python3 -m jitdump_tests.jitdump_reader check jit-*.dump
+    python3 -m jitdump_tests.jitdump_reader dump jit-4711.dump
 """
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ import sys
 from dataclasses import dataclass, fields
 from typing import Dict, List, Mapping, Optional, Type
 
-from jitdump_records import (JIT_CODE_CLOSE, RECORD_HEADER_SIZE, RECORD_TYPES, Body, Close,
-                             DebugInfo, FormatError, GroupRecord, Header, Load, Move, Raw, Record,
-                             UnwindingInfo)
+from jitdump_tests.jitdump_records import (JIT_CODE_CLOSE, RECORD_HEADER_SIZE, RECORD_TYPES, Body,
+                                           Close, DebugInfo, FormatError, GroupRecord, Header, Load,
+                                           Move, Raw, Record, UnwindingInfo)
 
 __all__ = ["Close", "DebugInfo", "Dump", "FormatError", "Function", "GroupRecord", "Header", "Load",
            "Move", "Raw", "Record", "UnwindingInfo", "parse", "read"]

@@ -1,12 +1,13 @@
-"""Runs one test class for CTest: python3 fact.py MODULE CLASS. Exit code 77: skipped."""
+"""Runs one test class for CTest. Exit code 77: skipped.
+
+    python3 -m jitdump_tests.ctest_class MODULE CLASS     in the module's folder
+"""
 
 import importlib
-import os
 import sys
 import unittest
 
 SKIPPED = 77
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reader"))
 
 
 def main(module: str, name: str) -> int:

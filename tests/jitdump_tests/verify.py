@@ -1,16 +1,11 @@
 """Compares a dump with the journal of the process that wrote it."""
 from __future__ import annotations
 
-import os
 import struct
-import sys
 from typing import Dict, List, Mapping, Optional, Type
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reader"))
-
-import jitdump_reader
-import workload
-from journal import Journal
+from jitdump_tests import jitdump_reader, workload
+from jitdump_tests.journal import Journal
 
 
 class Failure(Exception):

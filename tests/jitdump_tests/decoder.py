@@ -5,7 +5,7 @@ Each decoder gives, for each offset of the code, what a profiler can know of it.
 import struct
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from descriptions import Frame, Function
+from jitdump_tests.inlining_descriptions import Frame, Function
 
 LOAD, DEBUG_INFO, CLOSE = 0, 2, 3
 INLINE_2023, INLINE_2026 = 827346259, 827346260

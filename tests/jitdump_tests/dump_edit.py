@@ -5,10 +5,11 @@ import pathlib
 import struct
 from typing import Callable, List, NamedTuple
 
-import jitdump_reader
-from jitdump_records import (JIT_CODE_CLOSE, JIT_CODE_DEBUG_INFO, JIT_CODE_LOAD, JIT_CODE_MOVE,
-                             JIT_CODE_UNWINDING_INFO, RECORD_HEADER_SIZE, DebugEntry, DebugInfo,
-                             Load, Record, UnwindingInfo)
+from jitdump_tests import jitdump_reader
+from jitdump_tests.jitdump_records import (JIT_CODE_CLOSE, JIT_CODE_DEBUG_INFO, JIT_CODE_LOAD,
+                                           JIT_CODE_MOVE, JIT_CODE_UNWINDING_INFO,
+                                           RECORD_HEADER_SIZE, DebugEntry, DebugInfo, Load, Record,
+                                           UnwindingInfo)
 
 
 class Piece(NamedTuple):

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from typing import Iterator, List, Optional, Sequence
 
-from truth import Truth
+from jitdump_tests.truth import Truth
 
 WORKLOAD = os.environ.get("JITDUMP_WORKLOAD", "")
 # A software event, which virtual machines have too; of user space alone, for which perf

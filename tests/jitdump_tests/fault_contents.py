@@ -7,10 +7,8 @@ import sys
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Tuple
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reader"))
-
-import jitdump_reader  # noqa: E402
-from jitdump_records import Body, GroupRecord  # noqa: E402
+from jitdump_tests import jitdump_reader
+from jitdump_tests.jitdump_records import Body, GroupRecord
 
 INLINE, TIER, SOURCE, RAW = 827346259, 827346260, 827346261, 100
 SIZES = {"big": 10000, "big.js": 10000, "small": 50}

@@ -9,11 +9,9 @@ import tempfile
 import unittest
 from typing import Dict, List, Mapping, Sequence
 
-import dump_edit
-import jitdump_reader
-import perf
-from perf import Sample, Session
-from truth import Function, Truth
+from jitdump_tests import dump_edit, jitdump_reader, perf
+from jitdump_tests.perf import Sample, Session
+from jitdump_tests.truth import Function, Truth
 
 SAMPLES_MIN = 150  # in generated code; fewer prove little
 NAMED_MIN = 0.99  # the promise, for functions and for lines

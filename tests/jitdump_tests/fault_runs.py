@@ -8,8 +8,8 @@ import subprocess
 from dataclasses import dataclass, replace
 from typing import Dict, List, Optional, Tuple
 
-from contents import Failure, Left, check_prefix, code_of, read_dump, read_map
-from errors import NAMES, Effect, effect
+from jitdump_tests.fault_contents import Failure, Left, check_prefix, code_of, read_dump, read_map
+from jitdump_tests.fault_errors import NAMES, Effect, effect
 
 MODES = ("write-through", "buffered", "background")
 SKIPPED = 77 << 8
