@@ -27,8 +27,13 @@
  * - What a pointer argument points to must stay alive and unchanged during the
  *   call, and is not used after it.
  * - A struct starts with its own size (`struct_size = sizeof(struct ...)`), and what
- *   is not filled in is zero. Structs grow at their end in later versions; a
- *   program built against an older header keeps working.
+ *   is not filled in is zero. Structs grow at their end in later versions. Older and newer
+ *   programs keep working: what a smaller struct lacks counts as zero, and a larger one is
+ *   taken if all that this library does not know of it is zero; else the error is STRUCT_SIZE.
+ *   Must be there: options up to `dialect`, code up to `code_bytes`, unwind up to `frame`,
+ *   tracks up to `offset_count`. A struct_size is a multiple of a pointer's size, up to 4096.
+ * - Structs without struct_size are elements of arrays and never grow. What they can't say
+ *   comes as another array, of another struct, beside theirs.
  *
  * Strings are bytes that end with NUL. Consumers expect UTF-8; the library passes
  * them through as they are, of any length, control characters included. perf prints these
@@ -67,7 +72,8 @@ struct jitdump;
 enum jitdump_error {
     /* An argument that must not be NULL is NULL. */
     JITDUMP_ERROR_ARGUMENT = -1,
-    /* A struct_size that is no version of the struct that this library knows. */
+    /* A struct_size that no version of the struct has, or a larger struct than this library
+     * knows, in which something that it does not know is not zero. */
     JITDUMP_ERROR_STRUCT_SIZE = -2,
     /* An unknown enum value or flag in the options, or a value out of its range. */
     JITDUMP_ERROR_OPTION = -3,
@@ -231,7 +237,11 @@ enum jitdump_error {
 
     /* JITDUMP_PERF_MAP: the map could not be created, most often because something that is no
      * stale map of ours has its name, or could not be written. */
-    JITDUMP_ERROR_PERF_MAP = -68
+    JITDUMP_ERROR_PERF_MAP = -68,
+
+    /* A reserved field is not 0: of the track, or of a function to which one of its positions
+     * leads. */
+    JITDUMP_ERROR_RESERVED = -69
 };
 
 /* Where the records' timestamps come from. */
@@ -339,7 +349,8 @@ struct jitdump_options {
     /* If not NULL, a buffer for one line of text that says why jitdump_open() failed,
      * with the path that it failed on, always NUL-terminated, cut to
      * error_message_size bytes, with '?' for control characters; empty after success.
-     * After STRUCT_SIZE, and only then, it is as it was: nobody knows where this field is. */
+     * After STRUCT_SIZE it is written if the struct is larger than the library knows; with a
+     * struct_size that no version has it is as it was: nobody knows where this field is. */
     char *error_message;
     uint64_t error_message_size;
     /* The name of the track to emit of functions that have several, up to 255 bytes; of those
@@ -541,8 +552,7 @@ struct jitdump_unwind {
 /*
  * Inlining. A track describes where a piece of code comes from, as a compiler knows it:
  * positions in functions, each inlined at another position or not at all, and which
- * position each offset in the code has. The structs below are elements of arrays and
- * never grow.
+ * position each offset in the code has.
  */
 
 /* "No position", where there could be one. */
@@ -566,7 +576,7 @@ struct jitdump_function {
     uint32_t start_column;
     /* Handed on to SAMPLY_JIT_CODE_DEBUG_INFO2, which has given no bit a meaning yet. */
     uint32_t flags;
-    uint32_t reserved; /* 0; not looked at */
+    uint32_t reserved; /* 0 */
 };
 
 /* A position in the source, in the place that inlining has brought it to. */
@@ -594,6 +604,9 @@ struct jitdump_offset {
 
 /* One view of the code: "source", or "bytecode", "ir". */
 struct jitdump_track {
+    /* sizeof(struct jitdump_track), the same in all of an array: they lie so far apart. */
+    uint32_t struct_size;
+    uint32_t reserved; /* 0 */
     /* By which it is chosen. NULL or empty: by none. */
     const char *name;
     /* Functions and positions to which no offset leads cost nothing in the file, so that the
@@ -675,8 +688,8 @@ struct jitdump_code {
  * call waits for the file. Appends wait nowhere else.
  *
  * Errors: ARGUMENT (code NULL), STRUCT_SIZE, NO_MEMORY, NAME_MISSING, CODE_*, RECORD_SIZE,
- * LINES_*, LINE_*, TRACK_*, OFFSETS_*, POSITION_*, FUNCTION_NAME, TIER, UNWIND_*: nothing
- * appended, the dump usable as before.
+ * LINES_*, LINE_*, TRACK_*, OFFSETS_*, POSITION_*, FUNCTION_NAME, RESERVED, TIER, UNWIND_*:
+ * nothing appended, the dump usable as before.
  * SIZE_LIMIT, DISK_FULL, FILE_TOO_LARGE, IO, and in the child of a fork those of
  * jitdump_open(): sticky. In write-through mode the write's own error is returned; with
  * several threads it may also be that of another thread's write, and this record be written.

@@ -160,8 +160,10 @@ static int check_track(struct debug_info *info, struct scratch *scratch, uint64_
     const struct jitdump_code *code = info->code;
     if (code->tracks == NULL)
         return JITDUMP_ERROR_TRACK_MISSING;
-    int error = jd_track_check_counts(&info->track, jd_track_choose(code, info->settings->track),
-                                      code->code_size);
+    const struct jitdump_track *chosen = jd_track_choose(code, info->settings->track);
+    if (chosen == NULL)
+        return JITDUMP_ERROR_STRUCT_SIZE;
+    int error = jd_track_check_counts(&info->track, chosen, code->code_size);
     if (error != 0)
         return error;
     const uint64_t words = track_words(&info->track) +

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "dump.h"
+#include "struct_size.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -186,13 +187,16 @@ __attribute__((noinline)) static int load_tracks(struct jitdump *dump,
 
 int jitdump_load(struct jitdump *dump, const struct jitdump_code *code, uint64_t *code_index)
 {
+    struct jitdump_code copy;
     uint64_t index = 0;
     int error = 0;
     if (dump != NULL) {
         error = sticky_error(dump);
         if (error == 0 && code == NULL)
             error = JITDUMP_ERROR_ARGUMENT;
-        if (error == 0 && code->struct_size != sizeof(*code))
+        if (error == 0)
+            code = struct_known(code, &copy, sizeof(copy), CODE_SIZE_MIN);
+        if (error == 0 && code == NULL)
             error = JITDUMP_ERROR_STRUCT_SIZE;
         if (error == 0)
             error = code->track_count != 0 ? load_tracks(dump, code, &index)

@@ -9,8 +9,9 @@ const char *jitdump_strerror(int error)
     case JITDUMP_ERROR_ARGUMENT:
         return "an argument is NULL that must not be";
     case JITDUMP_ERROR_STRUCT_SIZE:
-        return "struct_size is of no version that this library knows: "
-               "set it to sizeof the struct, and load the library that belongs to the header";
+        return "struct_size is of no version, or what this library does not know of the struct is "
+               "not zero: set it to sizeof the struct, and load the library that belongs to the "
+               "header";
     case JITDUMP_ERROR_OPTION:
         return "unknown enum value or flag, or a value out of its range: see the field's comment "
                "in jitdump.h";
@@ -131,6 +132,9 @@ const char *jitdump_strerror(int error)
     case JITDUMP_ERROR_PERF_MAP:
         return "/tmp/perf-<pid>.map could not be created, since something else has its name, or "
                "could not be written: remove it, or go without JITDUMP_PERF_MAP";
+    case JITDUMP_ERROR_RESERVED:
+        return "a reserved field is not 0: set all that is not filled in to zero, and load the "
+               "library that belongs to the header";
     case JITDUMP_ERROR_UNWIND_EMPTY:
         return "of eh_frame, eh_frame_hdr and their sizes one is missing: give all four or none";
     case JITDUMP_ERROR_UNWIND_SIZE:

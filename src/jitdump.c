@@ -7,6 +7,7 @@
 #include "dump.h"
 #include "elf_mach.h"
 #include "futex.h"
+#include "struct_size.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -54,8 +55,6 @@ static int check_options(const struct jitdump_options *options)
     const uint32_t known_flags = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_FORCE_TSC |
                                  JITDUMP_OUTERMOST_LINES | JITDUMP_SOURCE_FILES |
                                  JITDUMP_PERF_MAP;
-    if (options->struct_size != sizeof(*options))
-        return JITDUMP_ERROR_STRUCT_SIZE;
     if ((options->flags & ~known_flags) != 0 || options->clock > JITDUMP_CLOCK_TSC ||
         options->flush_mode > JITDUMP_FLUSH_BACKGROUND || options->elf_mach > UINT16_MAX ||
         (options->elf_mach == 0 && BUILD_ELF_MACH == EM_NONE) ||
@@ -199,9 +198,18 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
     *result = NULL;
     if (options == NULL)
         options = &defaults;
+    if (!jd_struct_size_is_sound(options->struct_size, OPTIONS_SIZE_MIN))
+        return JITDUMP_ERROR_STRUCT_SIZE; /* nobody knows where error_message is */
+    struct jitdump_options copy;
+    const struct jitdump_options *const known =
+        struct_known(options, &copy, sizeof(copy), OPTIONS_SIZE_MIN);
     const struct process_shield shield = jd_process_shield();
     struct jitdump *dump = NULL;
-    int error = check_options(options);
+    int error = JITDUMP_ERROR_STRUCT_SIZE;
+    if (known != NULL) {
+        options = known;
+        error = check_options(options);
+    }
     if (error == 0) {
         dump = allocate(options);
         if (dump == NULL)
@@ -230,12 +238,10 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
             jd_process_add(&dump->member);
         jd_process_unlock();
     }
-    if (error != JITDUMP_ERROR_STRUCT_SIZE) {
-        const char *path = dump == NULL                ? ""
-                           : dump->file.path[0] != '\0' ? dump->file.path
-                                                        : dump->directory;
-        explain(options, error, path, dump == NULL ? 0 : dump->file.error_number);
-    }
+    const char *path = dump == NULL                ? ""
+                       : dump->file.path[0] != '\0' ? dump->file.path
+                                                    : dump->directory;
+    explain(options, error, path, dump == NULL ? 0 : dump->file.error_number);
     if (error != 0 && dump != NULL) {
         munmap(dump, dump->mapping_size);
         dump = NULL;

@@ -1,16 +1,35 @@
 #include "track.h"
 
+#include "struct_size.h"
+
+/* All that 0.1 knows of a track must be there: a shorter one needs no copy. */
+_Static_assert(TRACK_SIZE_MIN == sizeof(struct jitdump_track), "read where it lies");
+
 const struct jitdump_track *jd_track_choose(const struct jitdump_code *code, const char *name)
 {
-    for (uint64_t i = 0; name[0] != '\0' && i < code->track_count; i++)
-        if (code->tracks[i].name != NULL && strcmp(code->tracks[i].name, name) == 0)
-            return &code->tracks[i];
-    return &code->tracks[0];
+    /* The array's stride. */
+    const uint32_t size = code->tracks[0].struct_size;
+    if (!jd_struct_size_is_sound(size, TRACK_SIZE_MIN))
+        return NULL;
+    const struct jitdump_track *chosen = &code->tracks[0];
+    for (uint64_t i = 0; name[0] != '\0' && i < code->track_count; i++) {
+        const struct jitdump_track *track = (const struct jitdump_track *)(const void *)(
+            (const unsigned char *)code->tracks + i * size);
+        if (track->struct_size != size)
+            return NULL;
+        if (track->name != NULL && strcmp(track->name, name) == 0) {
+            chosen = track;
+            break;
+        }
+    }
+    return struct_known(chosen, NULL, sizeof(*chosen), TRACK_SIZE_MIN);
 }
 
 int jd_track_check_counts(struct track *track, const struct jitdump_track *input,
                           uint64_t code_size)
 {
+    if (input->reserved != 0)
+        return JITDUMP_ERROR_RESERVED;
     if ((input->functions == NULL && input->function_count != 0) ||
         (input->positions == NULL && input->position_count != 0) ||
         (input->offsets == NULL && input->offset_count != 0))
@@ -38,9 +57,11 @@ static int check_positions(struct track *track, uint32_t *depth)
         const struct jitdump_position *position = &track->positions[i];
         if (position->function >= track->function_count)
             return JITDUMP_ERROR_POSITION_FUNCTION;
-        const char *name = track->functions[position->function].name;
-        if (name == NULL || name[0] == '\0')
+        const struct jitdump_function *function = &track->functions[position->function];
+        if (function->name == NULL || function->name[0] == '\0')
             return JITDUMP_ERROR_FUNCTION_NAME;
+        if (function->reserved != 0)
+            return JITDUMP_ERROR_RESERVED;
         if (position->caller == JITDUMP_NONE) {
             if (track->outer_function == JITDUMP_NONE)
                 track->outer_function = position->function;

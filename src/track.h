@@ -21,7 +21,8 @@ struct track {
     const uint32_t *depth;
 };
 
-/* The code's track called `name` (empty: none is chosen), else its first. The code has one. */
+/* The code's track called `name` (empty: none is chosen), else its first. The code has one. NULL:
+ * JITDUMP_ERROR_STRUCT_SIZE. */
 const struct jitdump_track *jd_track_choose(const struct jitdump_code *code, const char *name);
 
 /* In two steps, since what can be read of the arrays says how much scratch is needed. */

@@ -8,6 +8,7 @@
 #include "cfi.h"
 #include "dump.h"
 #include "elf_mach.h"
+#include "struct_size.h"
 
 #include <assert.h>
 
@@ -102,11 +103,19 @@ static int check_bytes(const struct jitdump_code *code, struct unwind_size *size
     return 0;
 }
 
+/* The code's description as this version knows it; `copy` is the memory for one that is shorter.
+ * NULL: its size is unsound. */
+static const struct jitdump_unwind *description_of(const struct jitdump_code *code,
+                                                   struct jitdump_unwind *copy)
+{
+    return struct_known(code->unwind, copy, sizeof(*copy), UNWIND_SIZE_MIN);
+}
+
 /* What is looked at before the steps. */
 static int check_description(const struct jitdump_unwind *unwind,
                              const struct cfi_machine *machine)
 {
-    if (unwind->struct_size != sizeof(*unwind))
+    if (unwind == NULL)
         return JITDUMP_ERROR_STRUCT_SIZE;
     if (machine == NULL)
         return JITDUMP_ERROR_UNWIND_MACHINE;
@@ -117,13 +126,13 @@ static int check_description(const struct jitdump_unwind *unwind,
     return 0;
 }
 
-static int encode_for_dump(struct cfi_encoder *e, const struct jitdump_code *code,
-                           struct unwind_size *size)
+static int encode_for_dump(struct cfi_encoder *e, const struct jitdump_unwind *unwind,
+                           uint64_t code_size, struct unwind_size *size)
 {
-    const int error = encode_eh_frame(e, code->unwind, DW_EH_PE_pcrel_sdata4,
-                                      0 - eh_frame_offset(code->code_size), code->code_size);
+    const int error = encode_eh_frame(e, unwind, DW_EH_PE_pcrel_sdata4,
+                                      0 - eh_frame_offset(code_size), code_size);
     size->eh_frame = e->size;
-    encode_eh_frame_hdr(e, code->code_size);
+    encode_eh_frame_hdr(e, code_size);
     size->eh_frame_hdr = e->size - size->eh_frame;
     return error;
 }
@@ -138,11 +147,13 @@ int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct u
     if (has_bytes)
         return JITDUMP_ERROR_UNWIND_TWICE;
 
+    struct jitdump_unwind copy;
+    const struct jitdump_unwind *unwind = description_of(code, &copy);
     struct cfi_encoder e = {.machine = jd_cfi_find_machine(elf_mach)};
     struct unwind_size encoded = {0, 0};
-    int error = check_description(code->unwind, e.machine);
+    int error = check_description(unwind, e.machine);
     if (error == 0)
-        error = encode_for_dump(&e, code, &encoded);
+        error = encode_for_dump(&e, unwind, code->code_size, &encoded);
     /* Addresses relative to the data's end must fit into 32 bits with a sign. */
     if (error == 0 && eh_frame_offset(code->code_size) + e.size > JITDUMP_CODE_SIZE_MAX)
         error = JITDUMP_ERROR_UNWIND_SIZE;
@@ -160,8 +171,10 @@ struct unwind_size jd_unwind_write(unsigned char *to, uint32_t elf_mach,
         put(to, code->eh_frame_hdr, (size_t)size.eh_frame_hdr);
         return size;
     }
+    struct jitdump_unwind copy;
     struct cfi_encoder e = {.machine = jd_cfi_find_machine(elf_mach), .to = to};
-    const int error = encode_for_dump(&e, code, &size);
+    const int error =
+        encode_for_dump(&e, description_of(code, &copy), code->code_size, &size);
     assert(error == 0);
     (void)error;
     return size;
@@ -172,12 +185,13 @@ struct unwind_size jd_unwind_write(unsigned char *to, uint32_t elf_mach,
 int jitdump_unwind_size(const struct jitdump *dump, const struct jitdump_code *code,
                         uint64_t *size)
 {
+    struct jitdump_code copy;
     struct unwind_size data = {0, 0};
     int error = 0;
     if (dump != NULL) {
         if (code == NULL || size == NULL)
             error = JITDUMP_ERROR_ARGUMENT;
-        else if (code->struct_size != sizeof(*code))
+        else if ((code = struct_known(code, &copy, sizeof(copy), CODE_SIZE_MIN)) == NULL)
             error = JITDUMP_ERROR_STRUCT_SIZE;
         else if (code->code_size > JITDUMP_CODE_SIZE_MAX)
             error = JITDUMP_ERROR_CODE_SIZE;
@@ -200,20 +214,23 @@ int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_code *code, 
     *eh_frame_size = 0;
     if (code == NULL || (eh_frame == NULL && capacity != 0))
         return JITDUMP_ERROR_ARGUMENT;
-    if (code->struct_size != sizeof(*code))
+    struct jitdump_code code_copy;
+    code = struct_known(code, &code_copy, sizeof(code_copy), CODE_SIZE_MIN);
+    if (code == NULL)
         return JITDUMP_ERROR_STRUCT_SIZE;
     if (code->unwind == NULL)
         return JITDUMP_ERROR_ARGUMENT;
 
+    struct jitdump_unwind unwind_copy;
+    const struct jitdump_unwind *unwind = description_of(code, &unwind_copy);
     struct cfi_encoder e = {.machine =
                                 jd_cfi_find_machine(elf_mach != 0 ? elf_mach : BUILD_ELF_MACH)};
     int error = jd_record_range_check(code->code_addr, code->code_size);
     if (error == 0)
-        error = check_description(code->unwind, e.machine);
+        error = check_description(unwind, e.machine);
     const struct cfi_encoder start = e;
     if (error == 0)
-        error = encode_eh_frame(&e, code->unwind, DW_EH_PE_absptr, code->code_addr,
-                                code->code_size);
+        error = encode_eh_frame(&e, unwind, DW_EH_PE_absptr, code->code_addr, code->code_size);
     if (error == 0 && e.size > JITDUMP_CODE_SIZE_MAX)
         error = JITDUMP_ERROR_UNWIND_SIZE;
     if (error != 0)
@@ -223,5 +240,5 @@ int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_code *code, 
         return JITDUMP_ERROR_UNWIND_CAPACITY;
     e = start;
     e.to = eh_frame;
-    return encode_eh_frame(&e, code->unwind, DW_EH_PE_absptr, code->code_addr, code->code_size);
+    return encode_eh_frame(&e, unwind, DW_EH_PE_absptr, code->code_addr, code->code_size);
 }

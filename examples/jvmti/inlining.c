@@ -41,6 +41,7 @@ static bool allocate(struct inlining *inlining, const jvmtiCompiledMethodLoadInl
         .function_table = calloc(table_size, sizeof(*inlining->function_table)),
         .position_table = calloc(table_size, sizeof(*inlining->position_table)),
     };
+    inlining->track.struct_size = sizeof(inlining->track);
     inlining->track.functions = inlining->functions;
     inlining->track.positions = inlining->positions;
     inlining->track.offsets = inlining->offsets;

@@ -89,9 +89,9 @@ static void describe(struct runtime *runtime, struct function *function,
 {
     const uint32_t function_count = runtime->program->function_count;
     const struct jitdump_track tracks[] = {
-        {"source", runtime->source_functions, function_count, compiled->source,
+        {sizeof(tracks[0]), 0, "source", runtime->source_functions, function_count, compiled->source,
          compiled->position_count, compiled->offsets, compiled->offset_count},
-        {"bytecode", runtime->bytecode_functions, function_count, compiled->bytecode,
+        {sizeof(tracks[0]), 0, "bytecode", runtime->bytecode_functions, function_count, compiled->bytecode,
          compiled->position_count, compiled->offsets, compiled->offset_count},
     };
     const struct jitdump_code code = {.struct_size = sizeof(code),

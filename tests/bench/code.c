@@ -42,8 +42,9 @@ static void describe_inlining(struct function *f, uint32_t count)
                                                     depth == 0 ? JITDUMP_NONE : i - 1};
         f->offsets[i] = (struct jitdump_offset){i * LINE_SIZE, i};
     }
-    f->track = (struct jitdump_track){"source",     f->functions, FUNCTIONS, f->positions, count,
-                                      f->offsets, count};
+    f->track = (struct jitdump_track){
+        sizeof(f->track), 0, "source", f->functions, FUNCTIONS, f->positions, count, f->offsets,
+        count};
     f->code.tracks = &f->track;
     f->code.track_count = 1;
 }

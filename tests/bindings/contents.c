@@ -83,10 +83,10 @@ int main(int argc, char **argv)
         {.code_offset = 4, .position = 1},
     };
     struct jitdump_track tracks[] = {
-        {.name = "first", .functions = functions, .function_count = 1,
-         .positions = positions, .position_count = 1, .offsets = offsets, .offset_count = 1},
-        {.name = "second", .functions = functions, .function_count = 2,
-         .positions = positions, .position_count = 2, .offsets = offsets, .offset_count = 2},
+        {.struct_size = sizeof(tracks[0]), .name = "first",
+         .functions = functions, .function_count = 1, .positions = positions, .position_count = 1, .offsets = offsets, .offset_count = 1},
+        {.struct_size = sizeof(tracks[0]), .name = "second",
+         .functions = functions, .function_count = 2, .positions = positions, .position_count = 2, .offsets = offsets, .offset_count = 2},
     };
     unwind.frame = JITDUMP_FRAME_STEPS;
     unwind.step_count = 3;

@@ -173,7 +173,8 @@ static void load_with_track(const char *name)
         positions[i] =
             (struct jitdump_position){i != 0, i + 1, 1, i != 0 ? 0 : JITDUMP_NONE};
     const struct jitdump_offset offsets[] = {{0, 0}, {16, 1}, {32, POSITIONS - 1}};
-    const struct jitdump_track track = {.functions = functions,
+    const struct jitdump_track track = {.struct_size = sizeof(track),
+                                        .functions = functions,
                                         .function_count = 2,
                                         .positions = positions,
                                         .position_count = POSITIONS,

@@ -138,6 +138,8 @@ static void spoil_track(struct input *input, struct jitdump_track *track,
     } else {
         track->functions = NULL;
         track->function_count = value;
+        if (value == 0)
+            track->struct_size++;
     }
 }
 
@@ -147,6 +149,7 @@ static void take_track(struct description *description, struct input *input,
     const uint8_t bits = take_u8(input);
     const uint64_t code_size = description->code.code_size;
     const char *strings[STRINGS];
+    track->struct_size = sizeof(*track);
     track->name = (bits & 1) != 0 ? "one" : (bits & 2) != 0 ? "two" : NULL;
     take_strings(description, input, strings, 1);
 
@@ -285,6 +288,21 @@ static void take_code(struct description *description, struct input *input, uint
         code->struct_size = (uint32_t)take_hostile(input);
 }
 
+void suit_struct_size(void *structure, size_t known_size, size_t minimum)
+{
+    unsigned char *bytes = structure;
+    uint32_t size;
+    memcpy(&size, bytes, sizeof(size));
+    if (size >= minimum && size < known_size && size % sizeof(void *) == 0) {
+        memset(bytes + size, 0, known_size - size);
+    } else if (size > known_size + BEYOND_SIZE) {
+        size |= 1; /* of no version: what is there must not be looked at */
+        memcpy(bytes, &size, sizeof(size));
+    } else if (size > known_size && size % 16 == 0) {
+        bytes[size - 1] = 1;
+    }
+}
+
 void describe(struct description *description, struct input *input)
 {
     const uint8_t has = take_u8(input);
@@ -305,4 +323,6 @@ void describe(struct description *description, struct input *input)
         take_unwind(description, input);
     if ((has & HAS_EH_FRAME) != 0)
         take_eh_frame(description, input);
+    /* The code is the first member, and must have what is in front of `lines`. */
+    suit_struct_size(description, sizeof(description->code), offsetof(struct jitdump_code, lines));
 }

@@ -18,8 +18,12 @@
 #define TRACKS_MAX 2
 #define OWNED_MAX 64
 
+/* Room behind a struct, for a newer version of it. */
+#define BEYOND_SIZE 64
+
 struct description {
     struct jitdump_code code;
+    unsigned char beyond[BEYOND_SIZE];
     struct jitdump_unwind unwind;
     struct jitdump_track tracks[TRACKS_MAX];
     void *owned[OWNED_MAX];
@@ -32,6 +36,11 @@ void describe_init(void);
 /* Everything but the tier. */
 void describe(struct description *description, struct input *input);
 void describe_end(struct description *description);
+
+/* Makes a struct, with BEYOND_SIZE zeros behind it, what its own struct_size says, if a version
+ * of it can have that: what a smaller one lacks is zero, and a larger one's last byte is not
+ * always. */
+void suit_struct_size(void *structure, size_t known_size, size_t minimum);
 
 /* `size` bytes that are readable, of the choice of the input. */
 const unsigned char *take_bytes(struct input *input, uint64_t size);

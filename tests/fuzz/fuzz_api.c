@@ -34,7 +34,7 @@ static uint32_t description_count;
         result = call;                                                                             \
         faults_leave();                                                                            \
         expect("errno", (uint64_t)errno, MARK_ERRNO);                                              \
-        if (result > 0 || result < JITDUMP_ERROR_PERF_MAP)                                         \
+        if (result > 0 || result < JITDUMP_ERROR_RESERVED)                                         \
             wrong("result", (uint64_t)-(int64_t)result, 0);                                        \
     } while (0)
 
@@ -158,13 +158,20 @@ static const char *take_directory(struct input *input, int which)
 static void open_dump(struct input *input, int which)
 {
     struct model *model = &models[which];
-    struct jitdump_options options = take_options(input, new_description());
+    struct {
+        struct jitdump_options options;
+        unsigned char beyond[BEYOND_SIZE];
+    } given = {.options = take_options(input, new_description())};
+    struct jitdump_options options = given.options;
     options.directory = take_directory(input, which);
     const size_t message_size = take_u8(input);
     char *message = malloc(message_size + 1);
     memset(message, 'x', message_size + 1);
     options.error_message = message;
     options.error_message_size = message_size;
+    given.options = options;
+    suit_struct_size(&given, sizeof(options), offsetof(struct jitdump_options, flush_bytes));
+    options = given.options;
     struct jitdump *dump = (struct jitdump *)(uintptr_t)1;
     int result;
     /* A second one at the same place is refused, where files can be locked. */
@@ -172,9 +179,9 @@ static void open_dump(struct input *input, int which)
         free(message);
         return;
     }
-    CALL(result, jitdump_open(&dump, &options));
+    CALL(result, jitdump_open(&dump, &given.options));
     if (message[message_size] != 'x' ||
-        (message_size != 0 && result != JITDUMP_ERROR_STRUCT_SIZE &&
+        (options.error_message_size != 0 && result != JITDUMP_ERROR_STRUCT_SIZE &&
          memchr(message, '\0', message_size) == NULL))
         wrong("message", 0, 1);
     free(message);

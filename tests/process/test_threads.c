@@ -172,7 +172,8 @@ static void *append_track(void *dump)
     const struct jitdump_function function = {.name = "f", .file = "file"};
     const struct jitdump_position position = {0, 1, 1, JITDUMP_NONE};
     const struct jitdump_offset offset = {0, 0};
-    const struct jitdump_track track = {"source", &function, 1, &position, 1, &offset, 1};
+    const struct jitdump_track track = {sizeof(track), 0, "source", &function, 1, &position, 1,
+                                        &offset,       1};
     const struct jitdump_code code = {.struct_size = sizeof(code),
                                       .name = "with a track",
                                       .code_addr = 0x1000,

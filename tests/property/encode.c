@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     for (long long size; scanf("%lld", &size) == 1;) {
         if (size < 0 || size > (long long)sizeof(code_bytes))
             fail("the code is too large");
-        struct jitdump_track track = {.name = "source"};
+        struct jitdump_track track = {.struct_size = sizeof(track), .name = "source"};
         read_track(&track);
         const struct jitdump_code code = {.struct_size = sizeof(code),
                                           .name = "f",

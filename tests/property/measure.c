@@ -110,8 +110,8 @@ int main(void)
         for (int dialect = 0; dialect < 3; dialect++)
             for (uint32_t count = 10; count <= 1000000; count *= 10) {
                 fill((enum shape)shape, count, positions, offsets);
-                const struct jitdump_track track = {NULL,    functions, FUNCTIONS, positions,
-                                                    count,   offsets,   count};
+                const struct jitdump_track track = {
+                    sizeof(track), 0, NULL, functions, FUNCTIONS, positions, count, offsets, count};
                 const struct jitdump_code code = {
                     .code_size = 4 * (uint64_t)count, .tracks = &track, .track_count = 1};
                 measure((enum shape)shape, count, (enum jitdump_dialect)dialect, &code);

@@ -47,8 +47,14 @@ static const struct jitdump_offset offsets[] = {
 
 static struct jitdump_track example_track(void)
 {
-    return (struct jitdump_track){"source",         functions, COUNT(functions), positions,
-                                  COUNT(positions), offsets,   COUNT(offsets)};
+    return (struct jitdump_track){.struct_size = sizeof(struct jitdump_track),
+                                  .name = "source",
+                                  .functions = functions,
+                                  .function_count = COUNT(functions),
+                                  .positions = positions,
+                                  .position_count = COUNT(positions),
+                                  .offsets = offsets,
+                                  .offset_count = COUNT(offsets)};
 }
 
 static struct jitdump_code code_of(const struct jitdump_track *tracks, uint64_t track_count)
@@ -163,7 +169,8 @@ static void without_any_file_there_is_no_record(void **state)
     const struct jitdump_function nowhere[] = {{"f", "", 1, 1, 0, 0}};
     const struct jitdump_position position[] = {{0, 1, 1, JITDUMP_NONE}};
     const struct jitdump_offset table[] = {{0, 0}};
-    const struct jitdump_track track = {NULL, nowhere, 1, position, 1, table, 1};
+    const struct jitdump_track track = {sizeof(track), 0, NULL, nowhere, 1, position, 1,
+                                        table,         1};
     const struct jitdump_code code = code_of(&track, 1);
     const struct expected nothing = {.size = 0};
     assert_encoded(&settings, &code, &nothing);
@@ -302,7 +309,9 @@ static void bad_tracks_have_errors_of_their_own(void **state)
         memcpy(function_list, functions, sizeof(functions));                                       \
         memcpy(position_list, positions, sizeof(positions));                                       \
         memcpy(offset_list, offsets, sizeof(offsets));                                             \
-        track = (struct jitdump_track){"",                                                         \
+        track = (struct jitdump_track){sizeof(track),                                              \
+                                       0,                                                          \
+                                       "",                                                         \
                                        function_list,                                              \
                                        COUNT(functions),                                           \
                                        position_list,                                              \
@@ -363,7 +372,8 @@ static void inlining_has_a_greatest_depth(void **state)
     (void)state;
     struct jitdump_position *list = chain(JITDUMP_INLINE_DEPTH_MAX + 2);
     const struct jitdump_offset table[] = {{0, 0}};
-    struct jitdump_track track = {NULL, functions, 1, list, JITDUMP_INLINE_DEPTH_MAX + 1, table, 1};
+    struct jitdump_track track = {
+        sizeof(track), 0, NULL, functions, 1, list, JITDUMP_INLINE_DEPTH_MAX + 1, table, 1};
     const struct jitdump_code code = code_of(&track, 1);
     assert_int_equal(check(&code), 0);
     track.position_count++;
@@ -387,7 +397,8 @@ static void records_are_at_most_4_gib(void **state)
     assert_non_null(table);
     for (uint32_t i = 0; i < 1100000; i++)
         table[i] = (struct jitdump_offset){i, i % 2 == 0 ? 0 : JITDUMP_INLINE_DEPTH_MAX};
-    struct jitdump_track track = {NULL, far, 1, list, JITDUMP_INLINE_DEPTH_MAX + 1, table, 4095};
+    struct jitdump_track track = {
+        sizeof(track), 0, NULL, far, 1, list, JITDUMP_INLINE_DEPTH_MAX + 1, table, 4095};
     struct jitdump_code code = code_of(&track, 1);
     code.code_size = 1100000;
     assert_int_equal(check(&code), JITDUMP_ERROR_RECORD_SIZE);
@@ -465,7 +476,7 @@ static void some_hundred_positions_need_no_allocation(void **state)
         for (uint32_t j = 1; j < cases[i].positions; j++)
             broad[j] = (struct jitdump_position){j % cases[i].functions, 1, 1, 0};
         const struct jitdump_track track = {
-            NULL, list, cases[i].functions, broad, cases[i].positions, table, 1};
+            sizeof(track), 0, NULL, list, cases[i].functions, broad, cases[i].positions, table, 1};
         const struct jitdump_code code = code_of(&track, 1);
         struct scratch scratch;
         struct debug_info info;

@@ -307,7 +307,8 @@ static void the_file_is_for_perf_alone(void **state)
     const struct jitdump_function function = {"g", "a.ir", 1, 1, 0, 0};
     const struct jitdump_position position = {0, 3, 1, JITDUMP_NONE};
     const struct jitdump_offset offset = {0, 0};
-    const struct jitdump_track track = {"ir", &function, 1, &position, 1, &offset, 1};
+    const struct jitdump_track track = {sizeof(track), 0, "ir", &function, 1, &position, 1,
+                                        &offset,       1};
     const struct jitdump_code code = {.struct_size = sizeof(code),
                                       .name = "f",
                                       .code_addr = 0x1000,

@@ -165,6 +165,7 @@ func (unwind *Unwind) c(m *memory) *C.struct_jitdump_unwind {
 }
 
 func (track *Track) c(m *memory) (c C.struct_jitdump_track) {
+	c.struct_size = C.sizeof_struct_jitdump_track
 	c.name = m.optionalString(track.Name)
 	c.functions, c.function_count = array(m, track.Functions,
 		func(f Function) C.struct_jitdump_function {

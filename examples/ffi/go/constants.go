@@ -75,6 +75,7 @@ const (
 	ERROR_SOURCE_TWICE           Error = C.JITDUMP_ERROR_SOURCE_TWICE
 	ERROR_SOURCE_FILE            Error = C.JITDUMP_ERROR_SOURCE_FILE
 	ERROR_PERF_MAP               Error = C.JITDUMP_ERROR_PERF_MAP
+	ERROR_RESERVED               Error = C.JITDUMP_ERROR_RESERVED
 )
 
 // Options.Clock.

@@ -69,6 +69,7 @@ export const ERROR_SOURCE_MISSING = -65;
 export const ERROR_SOURCE_TWICE = -66;
 export const ERROR_SOURCE_FILE = -67;
 export const ERROR_PERF_MAP = -68;
+export const ERROR_RESERVED = -69;
 
 // options.clock
 export const CLOCK_MONOTONIC = 0;

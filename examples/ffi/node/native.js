@@ -70,6 +70,8 @@ struct('jitdump_offset', {
 });
 
 struct('jitdump_track', {
+  struct_size: 'uint32_t',
+  reserved: 'uint32_t',
   name: 'const char *',
   functions: 'const jitdump_function *',
   function_count: 'uint64_t',

@@ -59,6 +59,7 @@ public final class Code {
                 .set("eh_frame_hdr_size", size(ehFrameHdr))
                 .set("unwind", unwindToC(arena))
                 .set("tracks", Native.TRACK.array(arena, tracks, (c, track) -> c
+                        .set("struct_size", (int) Native.TRACK.layout().byteSize())
                         .set("name", string(arena, track.name))
                         .set("functions", functionsToC(arena, track.functions))
                         .set("function_count", size(track.functions))

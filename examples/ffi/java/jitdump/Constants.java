@@ -73,6 +73,7 @@ public final class Constants {
     public static final int ERROR_SOURCE_TWICE = -66;
     public static final int ERROR_SOURCE_FILE = -67;
     public static final int ERROR_PERF_MAP = -68;
+    public static final int ERROR_RESERVED = -69;
 
     // Options.clock
     public static final int CLOCK_MONOTONIC = 0;

@@ -67,6 +67,8 @@ final class Native {
             JAVA_INT.withName("position"));
 
     static final Struct TRACK = Struct.of("jitdump_track",
+            JAVA_INT.withName("struct_size"),
+            JAVA_INT.withName("reserved"),
             ADDRESS.withName("name"),
             ADDRESS.withName("functions"),
             JAVA_LONG.withName("function_count"),

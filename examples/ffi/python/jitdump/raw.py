@@ -86,6 +86,7 @@ class ErrorCode(enum.IntEnum):
     SOURCE_TWICE = -66
     SOURCE_FILE = -67
     PERF_MAP = -68
+    RESERVED = -69
 
 
 class Clock(enum.IntEnum):
@@ -261,6 +262,8 @@ class Offset(ctypes.Structure):
 
 class Track(ctypes.Structure):
     _fields_ = [
+        ("struct_size", c_uint32),
+        ("reserved", c_uint32),
         ("name", c_char_p),
         ("functions", POINTER(Function)),
         ("function_count", c_uint64),

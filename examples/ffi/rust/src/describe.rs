@@ -81,6 +81,8 @@ impl<'a> Track<'a> {
     ) -> Track<'a> {
         Track(
             raw::jitdump_track {
+                struct_size: size_of::<raw::jitdump_track>() as u32,
+                reserved: 0,
                 name: name.map_or(ptr::null(), CStr::as_ptr),
                 functions: pointer(functions).cast(),
                 function_count: functions.len() as u64,

@@ -134,6 +134,7 @@ constants! {
     JITDUMP_ERROR_SOURCE_TWICE: c_int = -66,
     JITDUMP_ERROR_SOURCE_FILE: c_int = -67,
     JITDUMP_ERROR_PERF_MAP: c_int = -68,
+    JITDUMP_ERROR_RESERVED: c_int = -69,
     JITDUMP_CLOCK_MONOTONIC: u32 = 0,
     JITDUMP_CLOCK_TSC: u32 = 1,
     JITDUMP_FLUSH_WRITE_THROUGH: u32 = 0,
@@ -267,6 +268,8 @@ structs! {
     }
 
     jitdump_track {
+        struct_size: u32,
+        reserved: u32,
         name: *const c_char,
         functions: *const jitdump_function,
         function_count: u64,
