@@ -280,7 +280,8 @@ enum jitdump_flush_mode {
 enum jitdump_option_flags {
     /* jitdump_close() removes the file, and those of JITDUMP_SOURCE_FILES and JITDUMP_PERF_MAP.
      * They are there, for profilers to find, until then; a process that dies without closing
-     * leaves them behind. */
+     * leaves them behind. In a profile of several processes one dump that is missing makes perf
+     * inject fail for all of them: JITDUMP_EMPTY_AT_CLOSE does not. */
     JITDUMP_UNLINK_AT_CLOSE = 1,
     /* Take JITDUMP_CLOCK_TSC without asking the kernel for a conversion. For those
      * who know that the perf.data will hold one. */
@@ -300,7 +301,13 @@ enum jitdump_option_flags {
      * bytes is cut. Costs a `write` per load and move in every flush mode, and an allocation per
      * load. What can't be written is an error of jitdump_flush() and jitdump_close(). perf as root
      * ignores the map of another user without its option -f. */
-    JITDUMP_PERF_MAP = 16
+    JITDUMP_PERF_MAP = 16,
+    /* For services that always emit: as JITDUMP_UNLINK_AT_CLOSE, but in the dump's place
+     * jitdump_close() leaves one of 40 bytes, a header without records, which stops no consumer.
+     * It is a new file with a time of its own, so that who has the dump open can read it to its
+     * end. Where no file can be made (no space left, the user changed), the dump itself is cut back
+     * to its header. Not with JITDUMP_UNLINK_AT_CLOSE. */
+    JITDUMP_EMPTY_AT_CLOSE = 32
 };
 
 /* Which records describe lines and inlining. JIT_CODE_DEBUG_INFO is always among them. */
@@ -393,7 +400,7 @@ JITDUMP_API void jitdump_options_init(struct jitdump_options *options, uint32_t 
  *
  * The directory is kept as an absolute path, and the file as a descriptor above 2: chdir
  * changes nothing. After chroot or a change of user the dump goes on; what needs the path then,
- * a child's own file and JITDUMP_UNLINK_AT_CLOSE, may fail.
+ * a child's own file, JITDUMP_UNLINK_AT_CLOSE and JITDUMP_EMPTY_AT_CLOSE, may fail.
  *
  * exit: at a normal end of the process, or when the library is unloaded, a dump that
  * is still open is flushed, not closed. Unloading ends the background thread, but the file's
@@ -403,13 +410,13 @@ JITDUMP_API int jitdump_open(struct jitdump **dump, const struct jitdump_options
 
 /*
  * Flushes, appends JIT_CODE_CLOSE as the file's last record, unmaps the marker page,
- * closes (and with JITDUMP_UNLINK_AT_CLOSE removes) the file and frees the handle,
- * whatever it returns. No other call on the handle may be under way or follow, in
+ * closes (and with JITDUMP_UNLINK_AT_CLOSE removes, with JITDUMP_EMPTY_AT_CLOSE empties) the
+ * file and frees the handle, whatever it returns. No other call on the handle may be under way or follow, in
  * any thread. In the child of a fork that has not appended it only frees.
  *
  * Errors: the sticky one if there is one, SIZE_LIMIT too, or what the last flush meets;
  * DISK_FULL, FILE_TOO_LARGE or IO of the closing itself, when a network file system tells of a
- * failed write only then; PERF_MAP.
+ * failed write only then, or when the dump can't be emptied; PERF_MAP.
  */
 JITDUMP_API int jitdump_close(struct jitdump *dump);
 

@@ -140,6 +140,14 @@ int jd_dump_file_append(struct dump_file *file, const struct iovec *bytes, int c
     return file->error;
 }
 
+int jd_dump_file_empty(struct dump_file *file, const struct jitdump_file_header *header)
+{
+    if (file->fd < 0)
+        return 0;
+    const int error_number = jd_new_file_replace(file->path, file->fd, header, sizeof(*header));
+    return error_number != 0 ? write_error(error_number) : 0;
+}
+
 int jd_dump_file_close(struct dump_file *file, bool unlink_it)
 {
     int error = 0;

@@ -37,6 +37,10 @@ int jd_dump_file_create(struct dump_file *file, const char *directory,
  * the last whole one and takes no more: the error is returned now and from then on. */
 int jd_dump_file_append(struct dump_file *file, const struct iovec *bytes, int count);
 
+/* Puts a file of this header alone in its place, or else cuts it back to its own. To be closed
+ * afterwards. */
+int jd_dump_file_empty(struct dump_file *file, const struct jitdump_file_header *header);
+
 /* Unmaps the marker page and closes; with `unlink_it`, removes the file too. Returns the error of
  * a write that is known only now. */
 int jd_dump_file_close(struct dump_file *file, bool unlink_it);

@@ -54,8 +54,10 @@ static int check_options(const struct jitdump_options *options)
 {
     const uint32_t known_flags = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_FORCE_TSC |
                                  JITDUMP_OUTERMOST_LINES | JITDUMP_SOURCE_FILES |
-                                 JITDUMP_PERF_MAP;
-    if ((options->flags & ~known_flags) != 0 || options->clock > JITDUMP_CLOCK_TSC ||
+                                 JITDUMP_PERF_MAP | JITDUMP_EMPTY_AT_CLOSE;
+    const uint32_t one_of = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_EMPTY_AT_CLOSE;
+    if ((options->flags & ~known_flags) != 0 || (options->flags & one_of) == one_of ||
+        options->clock > JITDUMP_CLOCK_TSC ||
         options->flush_mode > JITDUMP_FLUSH_BACKGROUND || options->elf_mach > UINT16_MAX ||
         (options->elf_mach == 0 && BUILD_ELF_MACH == EM_NONE) ||
         options->dialect > JITDUMP_DIALECT_SAMPLY_2026)
@@ -127,6 +129,19 @@ static int choose_track(struct jitdump *dump, const char *name)
     return 0;
 }
 
+static struct jitdump_file_header file_header(const struct jitdump *dump)
+{
+    return (struct jitdump_file_header){
+        .magic = JITDUMP_MAGIC,
+        .version = JITDUMP_FILE_VERSION,
+        .total_size = sizeof(struct jitdump_file_header),
+        .elf_mach = dump->elf_mach,
+        .pid = dump->pid,
+        .timestamp = jd_clock_now(dump->buffer.clock),
+        .flags = dump->buffer.clock == JITDUMP_CLOCK_TSC ? JITDUMP_FLAGS_ARCH_TIMESTAMP : 0,
+    };
+}
+
 /* Takes back what start() has made. */
 static void undo_start(struct jitdump *dump, int error)
 {
@@ -139,15 +154,7 @@ static void undo_start(struct jitdump *dump, int error)
 static int start(struct jitdump *dump)
 {
     dump->pid = (uint32_t)getpid();
-    const struct jitdump_file_header header = {
-        .magic = JITDUMP_MAGIC,
-        .version = JITDUMP_FILE_VERSION,
-        .total_size = sizeof(header),
-        .elf_mach = dump->elf_mach,
-        .pid = dump->pid,
-        .timestamp = jd_clock_now(dump->buffer.clock),
-        .flags = dump->buffer.clock == JITDUMP_CLOCK_TSC ? JITDUMP_FLAGS_ARCH_TIMESTAMP : 0,
-    };
+    const struct jitdump_file_header header = file_header(dump);
     int error = jd_dump_file_create(&dump->file, dump->directory, &header);
     if (error != 0)
         return error;
@@ -323,6 +330,14 @@ int jitdump_flush_from_signal(struct jitdump *dump)
     return jd_append_buffer_is_empty(&dump->buffer) ? 0 : JITDUMP_ERROR_BUSY;
 }
 
+/* The header's time is another than the dump's, by which samply knows that it is not the one of a
+ * profile made before: it would find no names in it, and take away those that the profile has. */
+static int empty_file(struct jitdump *dump)
+{
+    const struct jitdump_file_header header = file_header(dump);
+    return jd_dump_file_empty(&dump->file, &header);
+}
+
 int jitdump_close(struct jitdump *dump)
 {
     if (dump == NULL)
@@ -331,19 +346,24 @@ int jitdump_close(struct jitdump *dump)
     jd_background_stop(&dump->background);
     const bool has_file = load_status(dump) != STATUS_FORKED;
     const bool unlink_it = has_file && (dump->flags & JITDUMP_UNLINK_AT_CLOSE) != 0;
+    const bool empty_it = has_file && (dump->flags & JITDUMP_EMPTY_AT_CLOSE) != 0;
+    const uint32_t unlink_pid = unlink_it || empty_it ? dump->pid : 0;
     if (has_file) {
         jd_dump_append_close(dump);
         jd_append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
     }
     jd_process_lock();
     jd_process_remove(&dump->member);
+    const int empty_error = empty_it ? empty_file(dump) : 0;
     const int file_error = jd_dump_file_close(&dump->file, unlink_it);
     jd_process_unlock();
-    const int map_error = jd_perf_map_close(&dump->perf_map, unlink_it ? dump->pid : 0);
+    const int map_error = jd_perf_map_close(&dump->perf_map, unlink_pid);
     int status = load_status(dump);
     if (status == 0)
-        status = file_error != 0 ? file_error : map_error;
-    jd_sources_free(&dump->sources, unlink_it ? dump->pid : 0);
+        status = empty_error != 0               ? empty_error
+                 : file_error != 0 && !empty_it ? file_error
+                                                : map_error;
+    jd_sources_free(&dump->sources, unlink_pid);
     tiers_free(&dump->tiers);
     munmap(dump, dump->mapping_size);
     jd_process_unshield(shield);

@@ -4,9 +4,13 @@
 #include "new_file.h"
 
 #include "jitdump.h"
+#include "write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -153,6 +157,40 @@ int jd_new_file_open(const char *path, int *fd)
         }
     }
     return JITDUMP_ERROR_FILE_FOREIGN; /* someone keeps putting it back */
+}
+
+/* 0 or an errno. */
+static int cut_back(int fd, size_t size)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return errno;
+    /* If someone has cut it, nothing is to make it longer, with zeros. */
+    if ((uint64_t)status.st_size <= size)
+        return 0;
+    while (ftruncate(fd, (off_t)size) != 0)
+        if (errno != EINTR)
+            return errno;
+    return 0;
+}
+
+/* A moment without a file at the path would be one too many: hence another name and rename(). */
+int jd_new_file_replace(const char *path, int fd, const void *bytes, size_t size)
+{
+    const int error_number = leads_elsewhere(path, fd);
+    if (error_number != 0)
+        return error_number == ELSEWHERE ? 0 : error_number;
+    char new_path[PATH_MAX];
+    int new_fd;
+    const int length = snprintf(new_path, sizeof(new_path), "%s.new", path);
+    if (length < 0 || (size_t)length >= sizeof(new_path) || jd_new_file_open(new_path, &new_fd) != 0)
+        return cut_back(fd, size);
+    const struct iovec vector = {(void *)(uintptr_t)bytes, size};
+    const bool replaced = jd_write_all(new_fd, &vector, 1) == size && rename(new_path, path) == 0;
+    if (!replaced)
+        jd_new_file_unlink(new_path, new_fd);
+    jd_new_file_close(new_fd);
+    return replaced ? 0 : cut_back(fd, size);
 }
 
 bool jd_new_file_close(int fd)

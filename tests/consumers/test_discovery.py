@@ -8,8 +8,8 @@ import subprocess
 import sys
 import unittest
 
-from jitdump_tests import perf
-from jitdump_tests.perf_case import PerfTest, Profile
+from jitdump_tests import jitdump_reader, perf
+from jitdump_tests.perf_case import SAMPLES_MIN, PerfTest, Profile
 from jitdump_tests.truth import Truth
 
 DIRECTORY_NOEXEC = -10  # JITDUMP_ERROR_DIRECTORY_NOEXEC
@@ -142,6 +142,40 @@ class P20_late_attach(PerfTest):
             truth = running.finish()
         profile = self.profile_of(session, truth)
         self.check_shares(profile.by_symbol(), truth.cpu)
+
+
+class P27_one_dump_of_several(PerfTest):
+    """Two processes in one recording, and one of them leaves no dump, or none with functions."""
+
+    def test(self) -> None:
+        session = self.session()
+        outputs = [session.directory / name for name in ("whole", "emptied")]
+        script = '"$1" --duration-ms 300 --empty lines >"$3" & "$1" --duration-ms 500 shares >"$2"'
+        session.perf(*perf.RECORD, *perf.MONOTONIC, "-o", session.data, "--", "sh", "-c",
+                     script + "; wait", "sh", perf.WORKLOAD, *outputs)
+        whole, emptied = (Truth(path.read_text(encoding="utf-8")) for path in outputs)
+        left = pathlib.Path(emptied.dump)
+        self.assertEqual(left.stat().st_size, jitdump_reader.FILE_HEADER_SIZE)
+        self.assertEqual(jitdump_reader.read(str(left)).records, [])
+
+        profile = self.profile_of(session, whole)
+        self.check_shares(profile.by_symbol(), whole.cpu)
+        verdict = Profile(session, emptied, session.samples()).verdict
+        self.assertGreaterEqual(verdict.total, SAMPLES_MIN)
+        self.assertEqual((verdict.named, verdict.wrong), (0, []))
+
+        left.write_bytes(b"")
+        self.show_failure("is an empty file", session, whole)
+        left.unlink()
+        self.show_failure("is missing", session, whole)
+
+    def show_failure(self, what: str, session: perf.Session, whole: Truth) -> None:
+        session.injected.unlink()
+        failed = session.inject(check=False)
+        shown = session.perf("script", "-i", session.injected, "-F", "sym", check=False).stdout
+        named = sum(line.strip() in whole.functions for line in shown.splitlines())
+        self.show_fact(failed.returncode != 0, f"one dump {what}: exit code {failed.returncode}, "
+                       f"{failed.stderr.strip()!r}, {named} samples of the other named")
 
 
 class fork_of_the_process(PerfTest):

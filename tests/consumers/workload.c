@@ -28,6 +28,7 @@ static const struct option long_options[] = {
     {"tsc", no_argument, NULL, 't'},
     {"force-tsc", no_argument, NULL, 'f'},
     {"flush-mode", required_argument, NULL, 'b'},
+    {"empty", no_argument, NULL, 'c'},
     {0},
 };
 
@@ -52,6 +53,7 @@ int main(int argc, char **argv)
         case 'g': runtime.leave_gap = false; break;
         case 't': options.clock = JITDUMP_CLOCK_TSC; break;
         case 'f': options.flags |= JITDUMP_FORCE_TSC; break;
+        case 'c': options.flags |= JITDUMP_EMPTY_AT_CLOSE; break;
         case 'b': options.flush_mode = number(optarg); break;
         default: return 2;
         }

@@ -125,6 +125,8 @@ static struct jitdump_options take_options(struct input *input, struct descripti
     };
     if ((bits & 0x30) == 0x30)
         options.flags |= JITDUMP_PERF_MAP;
+    if ((bits & 0x30) == 0x20)
+        options.flags |= JITDUMP_EMPTY_AT_CLOSE;
     if ((bits & 0xc0) == 0xc0)
         options.track = take_string(strings, input);
     if ((modes & 0xc0) != 0xc0)

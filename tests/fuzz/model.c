@@ -355,6 +355,20 @@ void model_check_open(const struct model *model)
         check_file(model, false, false);
 }
 
+/* A header and nothing else, if it could be done. */
+static bool is_emptied(const struct model *model, int result)
+{
+    size_t size;
+    unsigned char *bytes = read_file(model->path, &size);
+    struct reader reader = {bytes, size};
+    uint64_t timestamp;
+    check_header(&reader, model, &timestamp);
+    if (reader.left != 0 && (result == 0 || !faults_happened(FAULT_FTRUNCATE)))
+        wrong("bytes left in an emptied dump", reader.left, 0);
+    free(bytes);
+    return reader.left == 0;
+}
+
 void model_check_closed(const struct model *model, int result)
 {
     if (!model->has_file)
@@ -364,6 +378,8 @@ void model_check_closed(const struct model *model, int result)
             wrong("the dump is still there", 1, 0);
         return;
     }
+    if ((model->options.flags & JITDUMP_EMPTY_AT_CLOSE) != 0 && is_emptied(model, result))
+        return;
     const bool whole = result == 0 || result == JITDUMP_ERROR_SIZE_LIMIT ||
                        (result == JITDUMP_ERROR_PERF_MAP && model->sticky == 0);
     check_file(model, whole, whole);

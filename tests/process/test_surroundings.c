@@ -163,6 +163,27 @@ static void after_setuid_the_dump_goes_on(void **state)
     assert_int_equal(status.st_uid, 0);
 }
 
+/* No file can be made in the directory; the dump itself is cut back. */
+static void after_setuid_a_dump_can_be_emptied(void **state)
+{
+    (void)state;
+    if (!is_root())
+        skip();
+    assert_int_equal(chmod(directory, 0755), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct jitdump *dump = life_open(JITDUMP_FLUSH_BUFFERED, JITDUMP_EMPTY_AT_CLOSE);
+        CHECK(dump != NULL && setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
+        CHECK(life_load(dump, "after") == 0);
+        CHECK(jitdump_close(dump) == 0);
+        _exit(0);
+    }
+    assert_child_succeeds(child);
+    struct stat status;
+    assert_int_equal(stat(dump_path(directory, child), &status), 0);
+    assert_int_equal(status.st_size, 40);
+}
+
 static size_t allocated(void)
 {
 #if defined(__GLIBC__) && !SANITIZED
@@ -226,6 +247,7 @@ int main(void)
         unit_test_in_directory(after_chdir_all_is_as_before),
         unit_test_in_directory(after_chroot_the_dump_goes_on),
         unit_test_in_directory(after_setuid_the_dump_goes_on),
+        unit_test_in_directory(after_setuid_a_dump_can_be_emptied),
         unit_test_in_directory(opened_and_closed_all_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,8 @@ PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 SAMPLY = os.environ.get("SAMPLY") or shutil.which("samply")
 TIERED = ""
 SAMPLES_MIN = 300
+HEADER_SIZE = 40
+TIME = slice(24, 32)  # in the header
 CATEGORIES = {"Baseline": ("Baseline", "blue"), "Ion": ("Ion", "green")}
 
 
@@ -94,8 +96,9 @@ class Profile:
                 category = self.categories[frames["category"][frame]]
                 self.samples.append((name, category, frames["address"][frame], time * 1e6))
 
-    def symbolicate(self, path: pathlib.Path, directory: str) -> dict[int, dict]:
-        """What samply's own server, which the profiler's page asks, says of each address."""
+    def symbolicate(self, path: pathlib.Path, directory: str) -> tuple[bool, dict[int, dict]]:
+        """Whether samply's own server, which the profiler's page asks, knows the dump, and what it
+        says of each address."""
         addresses = sorted({address for _, _, address, _ in self.samples})
         with subprocess.Popen([str(SAMPLY), "load", "--no-open", "-P", "3100+", str(path)],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -113,14 +116,15 @@ class Profile:
                     f"http://127.0.0.1:{found[1]}/{found[2]}/symbolicate/v5",
                     json.dumps(query).encode())
                 with urllib.request.urlopen(request, timeout=60) as answer:
-                    (stack,) = json.load(answer)["results"][0]["stacks"]
+                    (result,) = json.load(answer)["results"]
             finally:
                 server.kill()
-        return dict(zip(addresses, stack))
+        (known,) = result["found_modules"].values()
+        return known, dict(zip(addresses, result["stacks"][0]))
 
 
 class Samply(unittest.TestCase):
-    def check(self, dialect: str) -> None:
+    def check(self, dialect: str) -> tuple[pathlib.Path, Profile]:
         directory = tempfile.mkdtemp(prefix="jitdump-")
         self.addCleanup(shutil.rmtree, directory)
         path = pathlib.Path(directory) / "profile.json.gz"
@@ -129,7 +133,8 @@ class Samply(unittest.TestCase):
             "--jitdump", dialect, "--log", log_path, "--rounds", "16000", "--hot", "40000000",
             PROGRAM, directory=directory)
         log, profile = Log(log_path), Profile(path)
-        lines = profile.symbolicate(path, directory)
+        known, lines = profile.symbolicate(path, directory)
+        self.assertTrue(known)
 
         # samply puts all code of a dump one behind the other, in the order of the loads.
         loads: list[tuple[int, Code, int]] = []
@@ -160,9 +165,25 @@ class Samply(unittest.TestCase):
         print(f"samples: {dialect} {sum(shown.values())} all right, on {len(shown)} lines")
         for text, count in shown.most_common(6):
             print(f"    {count:5} {text}")
+        return path, profile
 
     def test_perf(self) -> None:
-        self.check("perf")
+        path, profile = self.check("perf")
+        with self.subTest("S18"):
+            self.check_emptied(path, profile)
+
+    def check_emptied(self, path: pathlib.Path, profile: Profile) -> None:
+        """A dump that the server does not know leaves the profile's names as they are; one that it
+        knows and that has no names in it takes them away."""
+        dump = pathlib.Path(profile.lib["path"])
+        header = dump.read_bytes()[:HEADER_SIZE]
+        time = int.from_bytes(header[TIME], sys.byteorder)
+        later = header[:TIME.start] + (time + 1).to_bytes(8, sys.byteorder) + header[TIME.stop:]
+        for left, expected in ((header, True), (later, False)):
+            dump.write_bytes(left)
+            known, lines = profile.symbolicate(path, str(path.parent))
+            self.assertEqual(known, expected)
+            self.assertEqual([line for line in lines.values() if "function" in line], [])
 
     def test_2023(self) -> None:
         self.check("samply-2023")

@@ -10,7 +10,7 @@ from jitdump_tests.verify import Contents
 
 # Nothing is written before the end: neither is so much appended, nor does it take so long.
 NEVER = {"flush_bytes": 16 << 20, "flush_interval_ns": 3600 * 10**9}
-UNLINK_AT_CLOSE = 1
+UNLINK_AT_CLOSE, EMPTY_AT_CLOSE = 1, 32
 SIZE_LIMIT, BUSY = -17, -18
 # Each end that a handler can bring about: its exit status, and how often it is tried. An exit
 # waits a second for the append that it has interrupted.
@@ -105,6 +105,14 @@ class Exit(unittest.TestCase):
                 with Run(mode=mode, threads=4, operations=50, flags=UNLINK_AT_CLOSE) as run:
                     self.assertEqual(run.dumps(), [])
                 self.all_there(mode=mode, flags=UNLINK_AT_CLOSE, end="exit")
+
+    def test_empty_at_close(self) -> None:
+        for mode in MODES:
+            with self.subTest(mode=mode):
+                # The program checks the size.
+                with Run(mode=mode, threads=4, operations=50, flags=EMPTY_AT_CLOSE) as run:
+                    self.assertEqual(run.only().dump.records, [])
+                self.all_there(mode=mode, flags=EMPTY_AT_CLOSE, end="exit")
 
 
 class SizeLimit(unittest.TestCase):

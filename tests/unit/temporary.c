@@ -82,15 +82,20 @@ void *map_repeated(size_t size)
     return memory;
 }
 
-int count_descriptors(void)
+int count_entries(const char *in)
 {
     int count = 0;
-    DIR *descriptors = opendir("/proc/self/fd");
-    assert_non_null(descriptors);
-    while (readdir(descriptors) != NULL)
+    DIR *entries = opendir(in);
+    assert_non_null(entries);
+    while (readdir(entries) != NULL)
         count++;
-    closedir(descriptors);
-    return count - 3; /* ".", "..", and the one that reads */
+    closedir(entries);
+    return count - 2; /* "." and ".." */
+}
+
+int count_descriptors(void)
+{
+    return count_entries("/proc/self/fd") - 1; /* the one that reads */
 }
 
 int count_mappings(const char *path, const char *permission)

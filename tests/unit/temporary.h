@@ -44,6 +44,9 @@ struct contents read_file(const char *path);
 enum { REPEATED_SIZE = 2 << 20 };
 void *map_repeated(size_t size);
 
+/* How many files and directories are in the directory. */
+int count_entries(const char *in);
+
 /* How many descriptors the process has open. */
 int count_descriptors(void);
 

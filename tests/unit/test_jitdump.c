@@ -252,7 +252,7 @@ static void bad_options_are_refused(void **state)
     CHECK_OPTION(JITDUMP_ERROR_STRUCT_SIZE, with.struct_size = 0);
     CHECK_OPTION(JITDUMP_ERROR_STRUCT_SIZE, with.struct_size--);
     CHECK_OPTION(JITDUMP_ERROR_STRUCT_SIZE, with.struct_size++);
-    CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flags = 32);
+    CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flags = UINT32_C(1) << 31);
     assert_string_equal(message, jitdump_strerror(JITDUMP_ERROR_OPTION));
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.clock = 2);
     CHECK_OPTION(JITDUMP_ERROR_OPTION, with.flush_mode = 3);

@@ -106,6 +106,7 @@ class OptionFlags(enum.IntFlag):
     OUTERMOST_LINES = 4
     SOURCE_FILES = 8
     PERF_MAP = 16
+    EMPTY_AT_CLOSE = 32
 
 
 class Dialect(enum.IntEnum):
