@@ -50,10 +50,16 @@
 #define JITDUMP_VERSION_MINOR 1
 #define JITDUMP_VERSION_PATCH 0
 
+/* What stands in front of each function. A program that has the library's sources among its own
+ * may define it otherwise, for them and for itself: with
+ * -DJITDUMP_API='__attribute__((visibility("hidden")))' its shared objects export nothing of the
+ * library, and each calls its own copy, whatever version of it others in the process have. */
+#ifndef JITDUMP_API
 #if defined(__GNUC__)
 #define JITDUMP_API __attribute__((visibility("default")))
 #else
 #define JITDUMP_API
+#endif
 #endif
 
 #ifdef __cplusplus

@@ -35,6 +35,8 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#pragma GCC visibility push(hidden)
+
 /* The cursor is one word. Where no instruction swaps 64 bits, the compiler would call a function
  * of another library for it, which takes a lock. */
 #ifndef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
@@ -173,5 +175,7 @@ static inline struct append_block *append_block(struct append_buffer *buffer, ui
 {
     return &buffer->blocks[generation % APPEND_BUFFER_BLOCKS];
 }
+
+#pragma GCC visibility pop
 
 #endif

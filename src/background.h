@@ -8,6 +8,8 @@
 
 #include <pthread.h>
 
+#pragma GCC visibility push(hidden)
+
 enum background_sleep {
     BACKGROUND_AWAKE = 0,
     /* It has found no complete block, and sleeps an interval at most. */
@@ -40,5 +42,7 @@ void jd_background_stop(struct background *background);
 
 /* In the child of a fork, where the thread is not. */
 void jd_background_forget(struct background *background);
+
+#pragma GCC visibility pop
 
 #endif

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#pragma GCC visibility push(hidden)
+
 /* Saved registers lie at multiples of this. */
 #define CFI_WORD 8
 
@@ -88,5 +90,7 @@ void jd_cfi_encode_entry(struct cfi_encoder *e);
  * that has one. */
 int jd_cfi_encode_steps(struct cfi_encoder *e, const struct jitdump_unwind *unwind,
                         uint64_t code_size);
+
+#pragma GCC visibility pop
 
 #endif

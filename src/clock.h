@@ -6,6 +6,8 @@
 
 #include "jitdump.h"
 
+#pragma GCC visibility push(hidden)
+
 /* The clock's present value: nanoseconds (monotonic) or ticks (TSC). Never decreases
  * from one call to a later one, also across threads where the one call happens before
  * the other. */
@@ -17,5 +19,7 @@ int jd_clock_check(enum jitdump_clock clock, int force);
 
 /* How many of the clock's units are about `ns` nanoseconds. For intervals only. */
 uint64_t jd_clock_units(enum jitdump_clock clock, uint64_t ns);
+
+#pragma GCC visibility pop
 
 #endif

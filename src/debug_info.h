@@ -10,6 +10,8 @@
 #include "record.h"
 #include "sources.h"
 
+#pragma GCC visibility push(hidden)
+
 /* The dump's choices. */
 struct debug_info_settings {
     enum jitdump_dialect dialect;
@@ -45,5 +47,7 @@ int jd_debug_info_check(struct debug_info *info, const struct debug_info_setting
                         const struct jitdump_code *code, struct scratch *scratch, uint64_t *size);
 unsigned char *jd_debug_info_write(unsigned char *to, const struct record_stamp *stamp,
                                    const struct debug_info *info);
+
+#pragma GCC visibility pop
 
 #endif

@@ -12,6 +12,8 @@
 #include "process.h"
 #include "record_code.h"
 
+#pragma GCC visibility push(hidden)
+
 enum status {
     STATUS_OPEN = 0,
     /* In the child of a fork, which has no file yet. Sticky errors are negative. */
@@ -102,5 +104,7 @@ int jd_dump_append_sources(struct jitdump *dump);
 
 /* Appends JIT_CODE_CLOSE, whatever the status. Nothing may be appended after it. */
 void jd_dump_append_close(struct jitdump *dump);
+
+#pragma GCC visibility pop
 
 #endif

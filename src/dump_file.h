@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#pragma GCC visibility push(hidden)
+
 struct dump_file {
     int fd; /* -1: no file */
     /* What the first failed write met, and its errno; appends do nothing from then on. */
@@ -47,5 +49,7 @@ int jd_dump_file_close(struct dump_file *file, bool unlink_it);
 
 /* In the child of a fork: the descriptor is closed, but the marker page stays mapped. */
 void jd_dump_file_abandon(struct dump_file *file);
+
+#pragma GCC visibility pop
 
 #endif

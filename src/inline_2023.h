@@ -14,6 +14,8 @@
 #include "string_list.h"
 #include "track.h"
 
+#pragma GCC visibility push(hidden)
+
 struct inline_2023 {
     const struct track *track;
     /* Of each position: its call; JITDUMP_NONE where nothing is inlined. */
@@ -51,5 +53,7 @@ int jd_inline_2023_measure(struct inline_2023 *info, const struct track *track,
                            struct scratch *scratch, uint64_t *size);
 unsigned char *jd_inline_2023_write(unsigned char *to, const struct record_stamp *stamp,
                                     const struct inline_2023 *info);
+
+#pragma GCC visibility pop
 
 #endif

@@ -8,6 +8,8 @@
 #include "string_list.h"
 #include "track.h"
 
+#pragma GCC visibility push(hidden)
+
 struct inline_2026 {
     const struct track *track;
     struct string_list strings;
@@ -28,5 +30,7 @@ int jd_inline_2026_measure(struct inline_2026 *info, const struct track *track,
                            struct scratch *scratch, uint64_t *size);
 unsigned char *jd_inline_2026_write(unsigned char *to, const struct record_stamp *stamp,
                                     uint64_t code_addr, const struct inline_2026 *info);
+
+#pragma GCC visibility pop
 
 #endif

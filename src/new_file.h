@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#pragma GCC visibility push(hidden)
+
 /* Creates the file, mode 0600, open for reading and appending, and locked; the descriptor is none
  * of 0 to 2. A regular file of this user's that nobody holds a lock on is removed first. Returns
  * 0, or an error, of which errno tells more where a system call failed. */
@@ -29,5 +31,7 @@ bool jd_new_file_close(int fd);
 
 /* The error for a system call on a file that failed with `error_number`. */
 int jd_new_file_error(int error_number);
+
+#pragma GCC visibility pop
 
 #endif

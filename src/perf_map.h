@@ -12,6 +12,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 /* Half a mebibyte of untouched memory; lists of a million functions are 16 long. */
 #define PERF_MAP_LISTS 65536
 
@@ -51,5 +53,7 @@ int jd_perf_map_start_in_child(struct perf_map *map, uint32_t pid);
 /* Removes the map if it is that of process `unlink_pid` (0: none): a child whose own could not be
  * made still has its parent's. Returns the map's error. */
 int jd_perf_map_close(struct perf_map *map, uint32_t unlink_pid);
+
+#pragma GCC visibility pop
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 /* Something that must know of forks and of the exit: an open dump. */
 struct process_member {
     struct process_member *next;
@@ -40,5 +42,7 @@ void jd_process_unshield(struct process_shield shield);
 
 /* The calling thread's id, as gettid(2) has it, without the system call. */
 uint32_t jd_process_thread_id(void);
+
+#pragma GCC visibility pop
 
 #endif

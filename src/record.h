@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#pragma GCC visibility push(hidden)
+
 /* What a group of records gets from the place and the moment of its append. */
 struct record_stamp {
     uint64_t timestamp;
@@ -63,5 +65,7 @@ static inline struct jit_record_header record_header(uint32_t id, uint64_t total
 {
     return (struct jit_record_header){id, (uint32_t)total_size, stamp->timestamp};
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -7,6 +7,8 @@
 #include "debug_info.h"
 #include "samply.h"
 
+#pragma GCC visibility push(hidden)
+
 struct record_code {
     const struct jitdump_code *code;
     uint32_t elf_mach;
@@ -29,5 +31,7 @@ struct record_code {
 int jd_record_code_check(struct record_code *record, uint64_t *head_size);
 unsigned char *jd_record_code_write(unsigned char *to, const struct record_stamp *stamp,
                                     const void *record);
+
+#pragma GCC visibility pop
 
 #endif

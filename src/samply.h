@@ -9,6 +9,8 @@
 #include "sources.h"
 #include "tiers.h"
 
+#pragma GCC visibility push(hidden)
+
 uint64_t jd_samply_tier_size(const struct tier *tier);
 unsigned char *jd_samply_tier_write(unsigned char *to, const struct record_stamp *stamp,
                                     const struct tier *tier);
@@ -23,5 +25,7 @@ static inline uint64_t samply_padding(uint64_t size)
 {
     return -size & 3;
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 struct source {
     uint32_t number; /* from 0 */
     /* The file beside the dump, absolute, and the process that made it; NULL: none. */
@@ -62,5 +64,7 @@ void jd_source_free(struct source *source);
 
 /* Removes the files of process `unlink_pid` (0: none). */
 void jd_sources_free(struct sources *sources, uint32_t unlink_pid);
+
+#pragma GCC visibility pop
 
 #endif

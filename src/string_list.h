@@ -6,6 +6,8 @@
 
 #include "index_table.h"
 
+#pragma GCC visibility push(hidden)
+
 enum string_kind { STRING_NAME = 0, STRING_FILE = 1 };
 
 struct string_list {
@@ -26,5 +28,7 @@ void jd_string_list_init(struct string_list *list, const struct jitdump_function
 uint32_t jd_string_list_add(struct string_list *list, uint32_t function, enum string_kind kind);
 
 unsigned char *jd_string_list_write(unsigned char *to, const struct string_list *list);
+
+#pragma GCC visibility pop
 
 #endif

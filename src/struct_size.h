@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#pragma GCC visibility push(hidden)
+
 /* The part of version 0.1 that must be there. In jitdump.h these are named by their last field. */
 #define STRUCT_SIZE_UP_TO(type, field) (offsetof(type, field) + sizeof(((type *)NULL)->field))
 #define OPTIONS_SIZE_MIN STRUCT_SIZE_UP_TO(struct jitdump_options, dialect)
@@ -35,5 +37,7 @@ static inline const void *struct_known(const void *given, void *copy, size_t kno
                ? given
                : jd_struct_known(given, copy, known_size, minimum);
 }
+
+#pragma GCC visibility pop
 
 #endif

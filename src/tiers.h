@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#pragma GCC visibility push(hidden)
+
 struct tier {
     uint32_t number; /* from 1 */
     uint32_t color_index;
@@ -39,5 +41,7 @@ static inline void tiers_free(struct tiers *tiers)
     for (uint32_t i = 0; i < tiers->count; i++)
         free(tiers->list[i]);
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -7,6 +7,8 @@
 #include "jitdump.h"
 #include "scratch.h"
 
+#pragma GCC visibility push(hidden)
+
 struct track {
     const struct jitdump_function *functions;
     const struct jitdump_position *positions;
@@ -54,5 +56,7 @@ uint32_t jd_track_column(const struct track *track, uint32_t position);
  */
 bool jd_track_next_line(const struct track *track, const uint32_t *shown, uint32_t *next,
                         uint32_t *position);
+
+#pragma GCC visibility pop
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "jitdump.h"
 
+#pragma GCC visibility push(hidden)
+
 struct unwind_size {
     uint64_t eh_frame;
     uint64_t eh_frame_hdr;
@@ -19,5 +21,7 @@ int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct u
  * their sizes. */
 struct unwind_size jd_unwind_write(unsigned char *to, uint32_t elf_mach,
                                    const struct jitdump_code *code);
+
+#pragma GCC visibility pop
 
 #endif

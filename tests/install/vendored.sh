@@ -1,0 +1,51 @@
+#!/bin/sh
+# Usage: vendored.sh SOURCE FOLDER COMPILER
+# The library's sources in other projects' builds, without CMake: which names come out of it.
+set -eu
+source=$1 folder=$2 cc=$3
+consumer=$(CDPATH='' cd -- "$(dirname "$0")" && pwd)/consumer
+
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+
+failed=0
+# expect WHAT EXPECTED FOUND
+# shellcheck disable=SC2086,SC2116 # lists are shown on one line
+expect() {
+    if [ "$2" != "$3" ]; then
+        printf '%s\n  expected: %s\n  found:    %s\n' "$1" "$(echo $2)" "$(echo $3)"
+        failed=1
+    fi
+}
+# exported LIBRARY
+exported() {
+    nm --dynamic --defined-only "$1" | awk '$2 ~ /[A-Z]/ { print $3 }' | sort
+}
+
+hidden='-DJITDUMP_API=__attribute__((visibility("hidden")))'
+public=$(sed -n 's/^JITDUMP_API .*\(jitdump_[a-z_]*\)(.*/\1/p' "$source/include/jitdump.h" | sort)
+"$cc" -shared -fPIC "$source"/src/*.c -I"$source/include" -pthread -o default.so
+expect "names that a shared object exports" "$public" "$(exported default.so)"
+"$cc" -shared -fPIC "$hidden" "$source"/src/*.c -I"$source/include" -pthread -o hidden.so
+expect "names exported with JITDUMP_API hidden" "" "$(exported hidden.so)"
+"$cc" -shared -fPIC -fvisibility=hidden -DJITDUMP_API= "$source"/src/*.c -I"$source/include" \
+    -pthread -o empty.so
+expect "names exported with -fvisibility=hidden and JITDUMP_API empty" "" "$(exported empty.so)"
+
+# Two versions in one process, each in a shared object of its own: each calls itself.
+libraries=
+for patch in 101 102; do
+    mkdir -p "$patch/include"
+    sed "s/^\(#define JITDUMP_VERSION_PATCH\) .*/\1 $patch/" "$source/include/jitdump.h" \
+        >"$patch/include/jitdump.h"
+    "$cc" -shared -fPIC "$hidden" -Dvendor="vendor_$patch" -I"$patch/include" \
+        "$consumer/vendor.c" "$source"/src/*.c -pthread -o "libvendor_$patch.so"
+    libraries="$libraries libvendor_$patch.so"
+done
+# shellcheck disable=SC2086 # a list
+"$cc" "$consumer/two_vendors.c" $libraries -Wl,-rpath,"$PWD" -o two_vendors
+mkdir dumps
+./two_vendors || failed=1
+
+exit $failed
