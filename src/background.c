@@ -5,7 +5,8 @@
  *
  * A call costs the appender a system call only if the thread has lain down.
  */
-#define _GNU_SOURCE
+#include "c_library.h"
+
 #include "background.h"
 
 #include "futex.h"

@@ -1,6 +1,8 @@
+#include "c_library.h"
+
 #include "cfi.h"
 
-#include <elf.h>
+#include "elf_mach.h"
 
 enum {
     DW_CFA_advance_loc = 0x40, /* the offset is in the low six bits */
@@ -22,7 +24,7 @@ enum {
 #define FRAME_SIZE (2 * CFI_WORD)
 
 static const struct cfi_machine machines[] = {
-    {.elf_mach = EM_X86_64,
+    {.elf_mach = ELF_MACH_X86_64,
      .stack_pointer = JITDUMP_X86_64_RSP,
      .frame_pointer = JITDUMP_X86_64_RBP,
      .return_address = JITDUMP_X86_64_RA,
@@ -33,7 +35,7 @@ static const struct cfi_machine machines[] = {
      .prologue_set = 4,
      .epilogue_allocated = 1,
      .epilogue_none = 1},
-    {.elf_mach = EM_AARCH64,
+    {.elf_mach = ELF_MACH_AARCH64,
      .stack_pointer = JITDUMP_AARCH64_SP,
      .frame_pointer = JITDUMP_AARCH64_X29,
      .return_address = JITDUMP_AARCH64_X30,
@@ -45,7 +47,7 @@ static const struct cfi_machine machines[] = {
      .prologue_set = 8,
      .epilogue_allocated = 4,
      .epilogue_none = 4},
-    {.elf_mach = EM_RISCV,
+    {.elf_mach = ELF_MACH_RISCV,
      .stack_pointer = JITDUMP_RISCV64_SP,
      .frame_pointer = JITDUMP_RISCV64_S0,
      .return_address = JITDUMP_RISCV64_RA,

@@ -1,3 +1,5 @@
+#include "c_library.h"
+
 #include "debug_info.h"
 
 /* The path under which profilers find the file. */

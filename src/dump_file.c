@@ -1,10 +1,10 @@
-#define _GNU_SOURCE
-#include "large_files.h"
+#include "c_library.h"
 
 #include "dump_file.h"
 
 #include "jitdump.h"
 #include "new_file.h"
+#include "process.h"
 #include "write_all.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int failed(struct dump_file *file, int error)
 int jd_dump_file_directory(const char *directory, char absolute[PATH_MAX])
 {
     if (directory == NULL)
-        directory = secure_getenv("JITDUMPDIR");
+        directory = jd_process_getenv("JITDUMPDIR");
     if (directory == NULL || directory[0] == '\0')
         directory = ".";
     if (realpath(directory, absolute) == NULL) {

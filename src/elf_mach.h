@@ -1,29 +1,40 @@
 /*
- * The ELF machine that the library is built for: what elf_mach 0 means.
+ * ELF machines, as the ELF specification numbers them: <elf.h> of older C libraries lacks some.
  */
 #ifndef JITDUMP_ELF_MACH_H
 #define JITDUMP_ELF_MACH_H
 
-#include <elf.h>
+enum {
+    ELF_MACH_NONE = 0,
+    ELF_MACH_386 = 3,
+    ELF_MACH_PPC64 = 21,
+    ELF_MACH_S390 = 22,
+    ELF_MACH_ARM = 40,
+    ELF_MACH_X86_64 = 62,
+    ELF_MACH_AARCH64 = 183,
+    ELF_MACH_RISCV = 243,
+    ELF_MACH_LOONGARCH = 258
+};
 
+/* The one that the library is built for: what elf_mach 0 means. */
 #if defined(__x86_64__)
-#define BUILD_ELF_MACH EM_X86_64
+#define BUILD_ELF_MACH ELF_MACH_X86_64
 #elif defined(__i386__)
-#define BUILD_ELF_MACH EM_386
+#define BUILD_ELF_MACH ELF_MACH_386
 #elif defined(__aarch64__)
-#define BUILD_ELF_MACH EM_AARCH64
+#define BUILD_ELF_MACH ELF_MACH_AARCH64
 #elif defined(__arm__)
-#define BUILD_ELF_MACH EM_ARM
+#define BUILD_ELF_MACH ELF_MACH_ARM
 #elif defined(__riscv)
-#define BUILD_ELF_MACH EM_RISCV
+#define BUILD_ELF_MACH ELF_MACH_RISCV
 #elif defined(__s390x__)
-#define BUILD_ELF_MACH EM_S390
+#define BUILD_ELF_MACH ELF_MACH_S390
 #elif defined(__powerpc64__)
-#define BUILD_ELF_MACH EM_PPC64
+#define BUILD_ELF_MACH ELF_MACH_PPC64
 #elif defined(__loongarch__)
-#define BUILD_ELF_MACH 258 /* EM_LOONGARCH, which older headers lack */
+#define BUILD_ELF_MACH ELF_MACH_LOONGARCH
 #else
-#define BUILD_ELF_MACH EM_NONE /* elf_mach must be given */
+#define BUILD_ELF_MACH ELF_MACH_NONE /* elf_mach must be given */
 #endif
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * What a dump knows beside its functions: tiers, and sources that are in no file.
  */
-#define _GNU_SOURCE
+#include "c_library.h"
+
 #include "dump.h"
 #include "new_file.h"
 #include "write_all.h"

@@ -4,7 +4,8 @@
  * Data flows one way: the caller's struct -> the encoder says the exact size -> one
  * reservation in the buffer -> the encoder writes into it -> the file.
  */
-#define _GNU_SOURCE
+#include "c_library.h"
+
 #include "dump.h"
 #include "struct_size.h"
 

@@ -1,3 +1,5 @@
+#include "c_library.h"
+
 #include "jitdump.h"
 
 /* Each line: the cause, then the way out. */

@@ -1,3 +1,5 @@
+#include "c_library.h"
+
 #include "inline_2023.h"
 
 static uint64_t function_bound(const struct track *track)

@@ -1,3 +1,5 @@
+#include "c_library.h"
+
 #include "inline_2026.h"
 
 /* At most two strings for each function that has a position. */

@@ -1,8 +1,7 @@
 /*
  * The handle's life: open, flush, close, and what fork and exit do to it.
  */
-#define _GNU_SOURCE
-#include "large_files.h"
+#include "c_library.h"
 
 #include "dump.h"
 #include "elf_mach.h"
@@ -59,7 +58,7 @@ static int check_options(const struct jitdump_options *options)
     if ((options->flags & ~known_flags) != 0 || (options->flags & one_of) == one_of ||
         options->clock > JITDUMP_CLOCK_TSC ||
         options->flush_mode > JITDUMP_FLUSH_BACKGROUND || options->elf_mach > UINT16_MAX ||
-        (options->elf_mach == 0 && BUILD_ELF_MACH == EM_NONE) ||
+        (options->elf_mach == 0 && BUILD_ELF_MACH == ELF_MACH_NONE) ||
         options->dialect > JITDUMP_DIALECT_SAMPLY_2026)
         return JITDUMP_ERROR_OPTION;
     if (options->flush_bytes != 0 &&
@@ -120,7 +119,7 @@ static struct jitdump *allocate(const struct jitdump_options *options)
 static int choose_track(struct jitdump *dump, const char *name)
 {
     if (name == NULL)
-        name = secure_getenv("JITDUMP_TRACK");
+        name = jd_process_getenv("JITDUMP_TRACK");
     if (name == NULL)
         return 0;
     if (strlen(name) >= sizeof(dump->track))

@@ -1,5 +1,4 @@
-#define _GNU_SOURCE
-#include "large_files.h"
+#include "c_library.h"
 
 #include "new_file.h"
 

@@ -1,5 +1,4 @@
-#define _GNU_SOURCE
-#include "large_files.h"
+#include "c_library.h"
 
 #include "perf_map.h"
 

@@ -31,6 +31,9 @@ bool jd_process_watch_forks(void);
 void jd_process_add(struct process_member *member);
 void jd_process_remove(struct process_member *member);
 
+/* The environment's; NULL in a program that runs with more rights than its user has, setuid say. */
+const char *jd_process_getenv(const char *name);
+
 /* Between these two, the calling thread can't be cancelled; errno is afterwards what it was
  * before. Around everything that makes system calls or allocates. */
 struct process_shield {

@@ -1,3 +1,5 @@
+#include "c_library.h"
+
 #include "record_code.h"
 
 #include "unwind.h"

@@ -1,3 +1,5 @@
+#include "c_library.h"
+
 #include "samply.h"
 
 uint64_t jd_samply_tier_size(const struct tier *tier)

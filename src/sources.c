@@ -1,3 +1,5 @@
+#include "c_library.h"
+
 #include "sources.h"
 
 #include "index_table.h"

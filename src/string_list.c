@@ -1,3 +1,5 @@
+#include "c_library.h"
+
 #include "string_list.h"
 
 #include "record.h"

@@ -1,3 +1,5 @@
+#include "c_library.h"
+
 #include "struct_size.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+#include "c_library.h"
+
 #include "tiers.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+#include "c_library.h"
+
 #include "track.h"
 
 #include "struct_size.h"

@@ -2,7 +2,8 @@
  * The entries of .eh_frame, as the Linux Standard Base has them: a CIE with what holds at every
  * function's entry, one FDE, and a terminator of four zero bytes.
  */
-#define _GNU_SOURCE
+#include "c_library.h"
+
 #include "unwind.h"
 
 #include "cfi.h"

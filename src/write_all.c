@@ -4,7 +4,8 @@
  * signal, and leaves a moment in which the limit can change: so the signal is blocked, and taken
  * back if it was sent.
  */
-#define _GNU_SOURCE
+#include "c_library.h"
+
 #include "write_all.h"
 
 #include <errno.h>

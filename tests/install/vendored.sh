@@ -1,9 +1,10 @@
 #!/bin/sh
 # Usage: vendored.sh SOURCE FOLDER COMPILER
-# The library's sources in other projects' builds, without CMake: which names come out of it.
+# The library's sources in other projects' builds, without CMake.
 set -eu
 source=$1 folder=$2 cc=$3
-consumer=$(CDPATH='' cd -- "$(dirname "$0")" && pwd)/consumer
+here=$(CDPATH='' cd -- "$(dirname "$0")" && pwd)
+consumer=$here/consumer
 
 rm -rf "$folder"
 mkdir -p "$folder"
@@ -32,6 +33,13 @@ expect "names exported with JITDUMP_API hidden" "" "$(exported hidden.so)"
 "$cc" -shared -fPIC -fvisibility=hidden -DJITDUMP_API= "$source"/src/*.c -I"$source/include" \
     -pthread -o empty.so
 expect "names exported with -fvisibility=hidden and JITDUMP_API empty" "" "$(exported empty.so)"
+
+# In a build with flags of its own.
+"$cc" -c -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Werror "$source"/src/*.c -I"$source/include" ||
+    failed=1
+
+# With a C library that lacks what not all of them have.
+"$cc" -c -Werror=implicit-function-declaration -I"$here/lesser_libc" "$source"/src/*.c     -I"$source/include" || failed=1
 
 # Two versions in one process, each in a shared object of its own: each calls itself.
 libraries=
