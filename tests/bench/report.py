@@ -3,7 +3,7 @@
 
 usage: report.py RESULTS.json [--summary | --full] [--plot FILE.svg]
 
-Without options: the ratios that have targets. --summary: a table per figure, for one thread
+Without options: the ratios that have targets, as far as the results have both sides. --summary: a table per figure, for one thread
 and for 8. --full: every row.
 A figure is the median over the rounds; a ratio is the median of the ratios within each
 round. --plot needs matplotlib.
@@ -14,6 +14,8 @@ from statistics import median
 from typing import Any, Dict, List, Optional, Tuple
 
 LIMIT = "limit-copy"
+# The writers between which there are ratios with targets.
+COMPARED = (LIMIT, "mutex-stdio", "writev-each", "buffered", "background", "write-through")
 # Directory, threads, code size, description.
 Cell = Tuple[str, int, int, str]
 Row = Dict[str, Any]
@@ -71,6 +73,8 @@ def print_full(rows: Rows) -> None:
 def print_summary(rows: Rows) -> None:
     for directory, description in dict.fromkeys((c[0], c[3]) for c in rows):
         cells = [c for c in rows if (c[0], c[3]) == (directory, description) and c[1] in (1, 8)]
+        if not cells:
+            continue
         titles = ["%d thread%s, %d B" % (c[1], "" if c[1] == 1 else "s", c[2]) for c in cells]
         for name, key in (("p50", "p50_ns"), ("p99.9", "p999_ns"), ("total", "total_ns")):
             print("%s, ns per append, %s, description: %s\n" % (name, directory, description))
@@ -99,12 +103,9 @@ def print_targets(rows: Rows) -> None:
 
     for cell, writers in rows.items():
         directory, threads, size, description = cell
-        if description != "none":
+        if description != "none" or not all(name in writers for name in COMPARED):
             continue
-        limit, stdio, writev = (writers[n] for n in (LIMIT, "mutex-stdio", "writev-each"))
-        buffered, background, through = (
-            writers[n] for n in ("buffered", "background", "write-through")
-        )
+        limit, stdio, writev, buffered, background, through = (writers[n] for n in COMPARED)
         # But for JIT_CODE_CLOSE, which close appends.
         through_writes = round(figure(through, "writes") - 1 / through["records"], 4)
         if threads == 1:
@@ -123,9 +124,10 @@ def print_targets(rows: Rows) -> None:
             at_most("write-through total : writev-each", cell, 1, for_total)
             add("write-through CPU : writev-each", cell, "", for_cpu, None)
         if threads == 8:
-            one = rows[(directory, 1, size, description)]["buffered"]
-            at_most("buffered p50 : one thread's", cell, 1.5, ratio(buffered, one, "p50_ns"))
-            at_most("buffered total : one thread's", cell, 1, ratio(buffered, one, "total_ns"))
+            one = rows.get((directory, 1, size, description), {}).get("buffered")
+            if one is not None:
+                at_most("buffered p50 : one thread's", cell, 1.5, ratio(buffered, one, "p50_ns"))
+                at_most("buffered total : one thread's", cell, 1, ratio(buffered, one, "total_ns"))
             at_least("mutex-stdio p99.9 : buffered", cell, 5, ratio(stdio, buffered, "p999_ns"))
             for_tail = ratio(stdio, background, "p999_ns")
             add("mutex-stdio p99.9 : background", cell, "", for_tail, None)

@@ -16,11 +16,16 @@ HEADER = 40
 CLOSE = 16
 
 
+def report_of(results: str, *options: str) -> str:
+    return subprocess.run([sys.executable, REPORT, results, *options], check=True,
+                          stdout=subprocess.PIPE, universal_newlines=True).stdout
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         output = subprocess.run(
-            [sys.argv[1], "-r", "1", "-b", "20000", "-t", "1", "-t", "8", "-s", "64", "-s", "65536"]
-            + [directory],
+            [sys.argv[1], "-r", "1", "-b", "20000", "-t", "1", "-t", "2", "-t", "8",
+             "-s", "64", "-s", "65536", directory],
             check=True,
             stdout=subprocess.PIPE,
         ).stdout
@@ -28,11 +33,14 @@ def main() -> None:
         results = os.path.join(directory, "results.json")
         with open(results, "wb") as file:
             file.write(output)
-        report = subprocess.run(
-            [sys.executable, REPORT, results], check=True, stdout=subprocess.PIPE,
-            universal_newlines=True,
-        ).stdout
-    assert len(rows) == 2 * 2 * (9 + 9 + 6), len(rows)
+        report = report_of(results)
+        # Also of a part of them: as if with `bench -t 8`, or `bench -w buffered`.
+        for key, value in (("threads", 1), ("threads", 2), ("threads", 8), ("writer", "buffered")):
+            with open(results, "w", encoding="utf-8") as file:
+                json.dump({"rows": [row for row in rows if row[key] == value]}, file)
+            for options in ([], ["--summary"], ["--full"]):
+                report_of(results, *options)
+    assert len(rows) == 3 * 2 * (9 + 9 + 6), len(rows)
     sizes = {}
     for row in rows:
         (figures,) = row["rounds"]
