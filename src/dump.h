@@ -9,7 +9,7 @@
 #include "dump_file.h"
 #include "jitdump.h"
 #include "perf_map.h"
-#include "process.h"
+#include "host_process.h"
 #include "record_code.h"
 
 #pragma GCC visibility push(hidden)

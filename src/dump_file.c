@@ -2,9 +2,9 @@
 
 #include "dump_file.h"
 
+#include "host_process.h"
 #include "jitdump.h"
 #include "new_file.h"
-#include "process.h"
 #include "write_all.h"
 
 #include <errno.h>

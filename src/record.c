@@ -2,7 +2,7 @@
 
 #include "record_code.h"
 
-#include "unwind.h"
+#include "eh_frame.h"
 
 int jd_record_range_check(uint64_t code_addr, uint64_t code_size)
 {

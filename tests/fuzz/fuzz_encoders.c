@@ -9,7 +9,7 @@
 #include "record_code.h"
 #include "records.h"
 #include "target.h"
-#include "unwind.h"
+#include "eh_frame.h"
 
 #include <elf.h>
 #include <stdio.h>

@@ -38,6 +38,15 @@ expect "names exported with -fvisibility=hidden and JITDUMP_API empty" "" "$(exp
 "$cc" -c -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Werror "$source"/src/*.c -I"$source/include" ||
     failed=1
 
+# And with -Isrc: our headers must not hide the compiler's, or those of other C libraries.
+for header in "$source"/src/*.h; do
+    name=$(basename "$header")
+    if [ "$name" = process.h ] || echo "#include <$name>" | "$cc" -E - >/dev/null 2>&1; then
+        echo "src/$name has the name of a header of the system's"
+        failed=1
+    fi
+done
+
 # With a C library that lacks what not all of them have.
 "$cc" -c -Werror=implicit-function-declaration -I"$here/lesser_libc" "$source"/src/*.c     -I"$source/include" || failed=1
 

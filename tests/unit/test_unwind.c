@@ -5,7 +5,7 @@
 
 #include "elf_mach.h"
 #include "jitdump.h"
-#include "unwind.h"
+#include "eh_frame.h"
 
 #include <elf.h>
 #include <stdlib.h>

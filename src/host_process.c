@@ -1,6 +1,6 @@
 #include "c_library.h"
 
-#include "process.h"
+#include "host_process.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -2,8 +2,8 @@
  * A function's unwinding data: .eh_frame and the .eh_frame_hdr that indexes it, given by the
  * caller as bytes or built from a description.
  */
-#ifndef JITDUMP_UNWIND_H
-#define JITDUMP_UNWIND_H
+#ifndef JITDUMP_EH_FRAME_H
+#define JITDUMP_EH_FRAME_H
 
 #include "jitdump.h"
 

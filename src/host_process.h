@@ -2,8 +2,8 @@
  * What the process does to the library, fork and exit, and what the library must not do
  * to the process.
  */
-#ifndef JITDUMP_PROCESS_H
-#define JITDUMP_PROCESS_H
+#ifndef JITDUMP_HOST_PROCESS_H
+#define JITDUMP_HOST_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

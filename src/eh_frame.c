@@ -4,7 +4,7 @@
  */
 #include "c_library.h"
 
-#include "unwind.h"
+#include "eh_frame.h"
 
 #include "cfi.h"
 #include "dump.h"
