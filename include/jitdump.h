@@ -690,7 +690,9 @@ struct jitdump_code {
  *
  * `code_index`, if not NULL, receives the number by which jitdump_move() knows the
  * function: above 0, never the same twice in a dump or in that of a forked child, not
- * consecutive. It is 0 after an error and for a NULL handle.
+ * consecutive. Each dump begins at another number, since perf takes two ELF files of equal names,
+ * jitted-<pid>-<code_index>.so, for one, in whatever directories. All are below 2^53, so that a
+ * double holds them, if flush_bytes is at most 1 MiB. It is 0 after an error and for a NULL handle.
  *
  * Cost: a copy of the code, one clock read, and the flush mode's writing. No lock,
  * allocation or system call otherwise, except: a group of more than flush_bytes is

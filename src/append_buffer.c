@@ -104,7 +104,8 @@ static void fill_in(const struct append_buffer *buffer, struct append_reservatio
 {
     reservation->timestamp = timestamp;
     reservation->generation = generation;
-    reservation->index = (uint64_t)generation * buffer->block_size + offset + 1;
+    reservation->index =
+        buffer->first_index + (uint64_t)generation * buffer->block_size + offset;
 }
 
 void jd_append_buffer_reserve(struct append_buffer *buffer, uint32_t size,

@@ -81,6 +81,8 @@ struct append_buffer {
 
     _Alignas(CACHE_LINE) uint32_t block_size;
     enum jitdump_clock clock;
+    /* The index of the first reservation. */
+    uint64_t first_index;
     /* Eager: a flush seals the block being filled as soon as the file has caught up
      * with it, and so leaves nothing behind. */
     bool eager;
@@ -101,14 +103,14 @@ struct append_reservation {
     uint64_t timestamp;
     uint32_t generation;
     uint32_t size;
-    /* Above 0, ascending in file order, never the same for two reservations. */
+    /* Ascending in file order, never the same for two reservations. */
     uint64_t index;
     /* The reservation sealed the block before its own, and that was complete by then. */
     bool completed_previous;
 };
 
 /* `memory` has APPEND_BUFFER_BLOCKS * block_size bytes and outlives the buffer. The
- * caller has set block_size, clock, eager, sink and sink_context. */
+ * caller has set block_size, clock, first_index, eager, sink and sink_context. */
 void jd_append_buffer_init(struct append_buffer *buffer, unsigned char *memory);
 
 /* Forgets all that is not flushed, and everything about threads: for the only thread of

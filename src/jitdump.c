@@ -75,6 +75,18 @@ static int check_options(const struct jitdump_options *options)
 static void after_fork(struct process_member *member);
 static void at_exit(struct process_member *member);
 
+/* The first code_index of a dump: one that no other dump is near, because perf names its ELF files
+ * by pid and index alone (P26). At most 2^52, so that what follows stays below 2^53. The time
+ * differs between two dumps of one process, and between processes of equal pid; the handle's
+ * address is there lest a coarse clock or a second machine spoil that. */
+static uint64_t choose_first_index(const struct jitdump *dump, uint64_t now)
+{
+    const uint64_t spread = UINT64_C(0x9e3779b97f4a7c15); /* every bit into those above it */
+    uint64_t index = now * spread;
+    index = (index ^ index >> 32 ^ (uintptr_t)dump) * spread;
+    return (index >> 12) + 1;
+}
+
 /* The handle and the buffer's memory, in pages of their own. NULL: out of memory. */
 static struct jitdump *allocate(const struct jitdump_options *options)
 {
@@ -92,6 +104,7 @@ static struct jitdump *allocate(const struct jitdump_options *options)
     dump->mapping_size = mapping_size;
     dump->buffer.block_size = (uint32_t)block_size;
     dump->buffer.clock = (enum jitdump_clock)options->clock;
+    dump->buffer.first_index = choose_first_index(dump, jd_clock_now(dump->buffer.clock));
     dump->buffer.eager = options->flush_mode == JITDUMP_FLUSH_WRITE_THROUGH;
     dump->buffer.sink = write_blocks;
     dump->buffer.sink_context = dump;

@@ -105,15 +105,21 @@ class BindingTest(PerfTest):
 
 
 def without_process(dump: bytes) -> bytes:
-    """The dump with zeros in place of times, process and thread ids."""
+    """The dump with zeros in place of times, process and thread ids, and with each code_index less
+    the first."""
     zeroed = bytearray(dump)
+    index_at = {JIT_CODE_LOAD: 48, JIT_CODE_MOVE: 56}
+    first = None
     zeroed[20:32] = bytes(12)
     offset = jitdump_reader.FILE_HEADER_SIZE
     while offset < len(dump):
         record, size = struct.unpack_from("=II", dump, offset)
         zeroed[offset + 8:offset + 16] = bytes(8)
-        if record in (JIT_CODE_LOAD, JIT_CODE_MOVE):
+        if record in index_at:
             zeroed[offset + 16:offset + 24] = bytes(8)
+            index, = struct.unpack_from("=Q", dump, offset + index_at[record])
+            first = index if first is None else first
+            struct.pack_into("=Q", zeroed, offset + index_at[record], index - first)
         offset += size
     return bytes(zeroed)
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,6 +74,24 @@ void scenario_shares(struct runtime *runtime, struct jit_memory *memory)
     runtime_print_ready();
     call_all_until(runtime, 100, functions, 3);
     print_cpu_of_all(functions, 3);
+}
+
+/* Two dumps, the second one in a directory of its own, with a function of 3 parts and one of 1 part. */
+void scenario_two_dumps(struct runtime *runtime, struct jit_memory *memory)
+{
+    if (mkdir("second", 0700) != 0)
+        err(2, "second");
+    struct runtime second = *runtime;
+    runtime_open(&second, &(struct jitdump_options){.struct_size = sizeof(struct jitdump_options),
+                                                    .directory = "second"});
+    const struct place places[2] = {{runtime, memory, "first.src"}, {&second, memory, "second.src"}};
+    struct function functions[2];
+    load_one_line(&places[0], &functions[0], "three_parts", 1, 3);
+    load_one_line(&places[1], &functions[1], "one_part", 1, 1);
+    runtime_print_ready();
+    call_all_until(runtime, 100, functions, 2);
+    print_cpu_of_all(functions, 2);
+    runtime_close(&second);
 }
 
 /* One function with hot lines of 1, 3 and 2 parts, the last of them the last of the table. */

@@ -1,5 +1,7 @@
 """Code that moves, addresses that are used again, and the memory that code lies in."""
 
+import re
+
 from jitdump_tests.perf_case import SAMPLES_MIN, PerfTest, Profile
 
 
@@ -21,6 +23,19 @@ class P8_address_reuse(PerfTest):
         profile = self.profile("--duration-ms", "1200", "reuse")
         self.assertEqual(len({p.addr for p in profile.truth.placements}), 1)
         self.check_shares(profile.by_symbol(), profile.truth.cpu)
+
+
+class P26_two_dumps(PerfTest):
+    """Two dumps of one process, in two directories, whose functions perf report shows apart."""
+
+    def test(self) -> None:
+        profile = self.profile("two-dumps")
+        self.check_shares(profile.by_symbol(), profile.truth.cpu)
+        report = profile.session.perf("report", "--stdio", "--fields", "sample,sym", "-t", ",", "-i",
+                                      profile.session.injected).stdout
+        rows = dict(re.findall(r"(?m)^ *(\d+) *,\[\.\] (three_parts|one_part) *$", report))
+        rows = {symbol: int(samples) for samples, symbol in rows.items()}
+        self.assertEqual(rows, profile.by_symbol())
 
 
 class P17_memory(PerfTest):

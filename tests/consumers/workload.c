@@ -16,7 +16,7 @@ static const struct {
     {"chain", scenario_chain},   {"neighbours", scenario_neighbours},
     {"move", scenario_move},     {"reuse", scenario_reuse},
     {"fork", scenario_fork},     {"threads", scenario_threads},
-    {"mixed", scenario_mixed},
+    {"mixed", scenario_mixed},   {"two-dumps", scenario_two_dumps},
 };
 
 static const struct option long_options[] = {

@@ -45,6 +45,7 @@ static struct fixture *make_fixture(bool eager)
     memset(fixture, 0, sizeof(*fixture));
     fixture->kept = malloc(KEPT_SIZE);
     fixture->buffer.block_size = BLOCK_SIZE;
+    fixture->buffer.first_index = 1;
     fixture->buffer.clock = JITDUMP_CLOCK_MONOTONIC;
     fixture->buffer.eager = eager;
     fixture->buffer.sink = keep;

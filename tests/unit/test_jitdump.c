@@ -156,6 +156,24 @@ static void write_through_is_the_default(void **state)
     free(contents.bytes);
 }
 
+/* perf takes functions of one pid and index for the same (P26). */
+static void each_dump_has_indices_of_its_own(void **state)
+{
+    (void)state;
+    enum { DUMPS = 8 };
+    const uint64_t far = 1 << 24, end = UINT64_C(1) << 53;
+    uint64_t first[DUMPS];
+    struct jitdump_code code = code_of_size(10);
+    for (int i = 0; i < DUMPS; i++) {
+        struct jitdump *dump = open_default();
+        assert_int_equal(jitdump_load(dump, &code, &first[i]), 0);
+        assert_int_equal(jitdump_close(dump), 0);
+        assert_in_range(first[i], 1, end - 1);
+        for (int j = 0; j < i; j++)
+            assert_true(first[j] - first[i] > far && first[i] - first[j] > far);
+    }
+}
+
 static void code_is_read_at_its_address_unless_it_lies_elsewhere(void **state)
 {
     (void)state;
@@ -529,6 +547,7 @@ int main(void)
         cmocka_unit_test(a_null_handle_does_nothing),
         cmocka_unit_test(options_can_be_initialised_by_a_call),
         TEST(write_through_is_the_default),
+        TEST(each_dump_has_indices_of_its_own),
         TEST(code_is_read_at_its_address_unless_it_lies_elsewhere),
         TEST(a_buffered_dump_writes_when_it_is_asked_or_full),
         TEST(a_buffered_dump_writes_after_the_interval),
