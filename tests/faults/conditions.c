@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "conditions.h"
 
+#include "../sanitizer.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -65,19 +67,8 @@ bool condition_parse(const char *text, struct condition *condition)
 
 bool condition_possible(const struct condition *condition)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    const bool sanitizer = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    const bool sanitizer = true;
-#else
-    const bool sanitizer = false;
-#endif
-#else
-    const bool sanitizer = false;
-#endif
     /* The first maps terabytes, and what its runtime calls is its own affair. */
-    return !sanitizer ||
+    return !SANITIZED ||
            (strcmp(condition->what, "as") != 0 && strcmp(condition->what, "seccomp") != 0);
 }
 

@@ -11,18 +11,6 @@
 
 #include <stdbool.h>
 
-/* Sanitizers whose runtimes can't follow threads into a child, or need room on each stack. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 #define MODES 3
 
 /* enum jitdump_flush_mode */

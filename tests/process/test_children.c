@@ -71,7 +71,7 @@ static void *fork_children(void *argument)
 static void skip_where_children_cannot_have_threads(void)
 {
     if (SANITIZED) {
-        print_message("skipped: this sanitizer can't be with threads in a parent\n");
+        print_message("skipped: sanitizers can't be with busy threads in a parent\n");
         skip();
     }
 }
@@ -113,6 +113,7 @@ static void multiply(struct jitdump *dump, int generation, _Atomic int *made)
 {
     pid_t children[BREADTH];
     for (int i = 0; generation < GENERATIONS && i < BREADTH; i++) {
+        rest_before_fork();
         children[i] = fork();
         CHECK(children[i] >= 0);
         if (children[i] == 0) {
@@ -139,6 +140,7 @@ static void generations_of_children_append(void **state)
         *made = 0;
         struct jitdump *dump = life_open(modes[mode], 0);
         assert_non_null(dump);
+        rest_before_fork();
         const pid_t child = fork();
         if (child == 0) {
             multiply(dump, 0, made);
@@ -301,6 +303,7 @@ static void a_daemon_has_a_dump_of_its_own(void **state)
         if (starter == 0) {
             struct jitdump *dump = life_open(modes[mode], 0);
             CHECK(dump != NULL && life_load(dump, "before") == 0);
+            rest_before_fork();
             if (daemon(0, 0) != 0)
                 _exit(1);
             pid_t self = getpid();

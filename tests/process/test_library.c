@@ -143,6 +143,7 @@ static void use_copies(const struct library *copies, int count)
     }
     for (int i = 0; i < count; i++)
         assert_int_equal(load_in(&copies[i], dumps[i], "of the parent"), 0);
+    rest_before_fork();
     const pid_t child = fork();
     if (child == 0) {
         for (int i = 0; i < count; i++)

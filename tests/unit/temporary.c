@@ -4,11 +4,14 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <ftw.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 const char *directory;
@@ -80,6 +83,36 @@ void *map_repeated(size_t size)
                          memory + at);
     close(chunk);
     return memory;
+}
+
+/* Whether the thread, one of this process, waits for something. */
+static bool sleeps(const char *thread)
+{
+    char path[PATH_MAX], state = 'S';
+    snprintf(path, sizeof(path), "/proc/self/task/%s/stat", thread);
+    FILE *file = fopen(path, "r");
+    if (file == NULL) /* it has ended */
+        return true;
+    const bool read = fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
+    fclose(file);
+    return !read || state == 'S';
+}
+
+void wait_until_others_sleep(void)
+{
+    const long self = syscall(SYS_gettid);
+    DIR *threads = opendir("/proc/self/task");
+    assert_non_null(threads);
+    for (bool all_sleep = false; !all_sleep; rewinddir(threads)) {
+        all_sleep = true;
+        for (struct dirent *thread; (thread = readdir(threads)) != NULL;)
+            if (thread->d_name[0] != '.' && strtol(thread->d_name, NULL, 10) != self &&
+                !sleeps(thread->d_name)) {
+                all_sleep = false;
+                sched_yield();
+            }
+    }
+    closedir(threads);
 }
 
 int count_entries(const char *in)

@@ -44,6 +44,9 @@ struct contents read_file(const char *path);
 enum { REPEATED_SIZE = 2 << 20 };
 void *map_repeated(size_t size);
 
+/* Until all other threads of the process do. */
+void wait_until_others_sleep(void);
+
 /* How many files and directories are in the directory. */
 int count_entries(const char *in);
 

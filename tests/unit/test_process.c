@@ -61,6 +61,7 @@ static void a_child_has_a_dump_of_its_own(void **state)
         struct jitdump *dump = open_mode(mode);
         const char *path = strdup(jitdump_path(dump));
         assert_int_equal(load(dump, "before"), 0); /* still in the buffer, if there is one */
+        rest_before_fork();
         const pid_t child = fork();
         if (child == 0) {
             CHECK(jitdump_path(dump) == NULL);
@@ -95,6 +96,7 @@ static void a_child_that_appends_nothing_leaves_nothing(void **state)
         struct jitdump *dump = open_mode(mode);
         assert_int_equal(load(dump, "before"), 0);
         const int descriptors = count_descriptors();
+        rest_before_fork();
         const pid_t child = fork();
         if (child == 0) {
             CHECK(count_descriptors() == descriptors - 1);
@@ -113,9 +115,11 @@ static void a_grandchild_too(void **state)
 {
     (void)state;
     struct jitdump *dump = open_mode(JITDUMP_FLUSH_BACKGROUND);
+    rest_before_fork();
     const pid_t child = fork();
     if (child == 0) {
         CHECK(load(dump, "child") == 0);
+        rest_before_fork();
         const pid_t grandchild = fork();
         if (grandchild == 0) {
             CHECK(load(dump, "nested") == 0);
