@@ -162,7 +162,8 @@ static int check_track(struct debug_info *info, struct scratch *scratch, uint64_
     const struct jitdump_code *code = info->code;
     if (code->tracks == NULL)
         return JITDUMP_ERROR_TRACK_MISSING;
-    const struct jitdump_track *chosen = jd_track_choose(code, info->settings->track);
+    struct jitdump_track copy;
+    const struct jitdump_track *chosen = jd_track_choose(code, info->settings->track, &copy);
     if (chosen == NULL)
         return JITDUMP_ERROR_STRUCT_SIZE;
     int error = jd_track_check_counts(&info->track, chosen, code->code_size);

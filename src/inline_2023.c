@@ -281,7 +281,7 @@ static unsigned char *write_ranges(unsigned char *to, const struct inline_2023 *
 }
 
 /* Code without line, once a line has gone before, has line 0 and that line's file. */
-static unsigned char *write_lines(unsigned char *to, const struct inline_2023 *info)
+static unsigned char *write_line_records(unsigned char *to, const struct inline_2023 *info)
 {
     const struct track *track = info->track;
     uint32_t next = 0, position = JITDUMP_NONE, file = 0;
@@ -320,5 +320,5 @@ unsigned char *jd_inline_2023_write(unsigned char *to, const struct record_stamp
     to = write_functions(to, info);
     to = write_calls(to, info);
     to = write_ranges(to, info);
-    return write_lines(to, info);
+    return write_line_records(to, info);
 }

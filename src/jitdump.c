@@ -73,7 +73,7 @@ static int check_options(const struct jitdump_options *options)
 }
 
 static void after_fork(struct process_member *member);
-static void at_exit(struct process_member *member);
+static void flush_at_exit(struct process_member *member);
 
 /* The first code_index of a dump: one that no other dump is near, because perf names its ELF files
  * by pid and index alone (P26). At most 2^52, so that what follows stays below 2^53. The time
@@ -110,7 +110,7 @@ static struct jitdump *allocate(const struct jitdump_options *options)
     dump->buffer.sink_context = dump;
     jd_append_buffer_init(&dump->buffer, memory + handle_size);
 
-    dump->member = (struct process_member){.after_fork = after_fork, .at_exit = at_exit};
+    dump->member = (struct process_member){.after_fork = after_fork, .at_exit = flush_at_exit};
     dump->flags = options->flags;
     dump->elf_mach = options->elf_mach != 0 ? options->elf_mach : BUILD_ELF_MACH;
     dump->flush_mode = (enum jitdump_flush_mode)options->flush_mode;
@@ -287,7 +287,7 @@ static void after_fork(struct process_member *member)
     set_status(dump, STATUS_FORKED);
 }
 
-static void at_exit(struct process_member *member)
+static void flush_at_exit(struct process_member *member)
 {
     struct jitdump *dump = dump_of(member);
     jd_background_stop(&dump->background);

@@ -56,7 +56,7 @@ static int leads_elsewhere(const char *path, int fd)
 
 /* False if another one holds the lock. A file system without locks is no reason to fail: it only
  * loses the protection against two files of one name. */
-static bool lock(int fd)
+static bool lock_file(int fd)
 {
     return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
@@ -79,7 +79,7 @@ static int remove_stale(const char *path)
         const bool foreign = errno == ELOOP || errno == ENXIO || errno == EACCES || errno == EPERM;
         return foreign ? JITDUMP_ERROR_FILE_FOREIGN : jd_new_file_error(errno);
     }
-    if (!lock(fd)) {
+    if (!lock_file(fd)) {
         close(fd);
         return JITDUMP_ERROR_FILE_IN_USE;
     }
@@ -122,7 +122,7 @@ static int claim(const char *path, int *fd)
     int error_number = keep_off_standard_streams(fd);
     if (error_number == 0) {
         fchmod(*fd, 0600); /* the umask may have taken bits away */
-        error_number = lock(*fd) ? leads_elsewhere(path, *fd) : ELSEWHERE;
+        error_number = lock_file(*fd) ? leads_elsewhere(path, *fd) : ELSEWHERE;
     }
     if (error_number == 0)
         return 0;
@@ -159,7 +159,7 @@ int jd_new_file_open(const char *path, int *fd)
 }
 
 /* 0 or an errno. */
-static int cut_back(int fd, size_t size)
+static int cut_to_size(int fd, size_t size)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
@@ -183,13 +183,13 @@ int jd_new_file_replace(const char *path, int fd, const void *bytes, size_t size
     int new_fd;
     const int length = snprintf(new_path, sizeof(new_path), "%s.new", path);
     if (length < 0 || (size_t)length >= sizeof(new_path) || jd_new_file_open(new_path, &new_fd) != 0)
-        return cut_back(fd, size);
+        return cut_to_size(fd, size);
     const struct iovec vector = {(void *)(uintptr_t)bytes, size};
     const bool replaced = jd_write_all(new_fd, &vector, 1) == size && rename(new_path, path) == 0;
     if (!replaced)
         jd_new_file_unlink(new_path, new_fd);
     jd_new_file_close(new_fd);
-    return replaced ? 0 : cut_back(fd, size);
+    return replaced ? 0 : cut_to_size(fd, size);
 }
 
 bool jd_new_file_close(int fd)

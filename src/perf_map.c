@@ -50,7 +50,7 @@ int jd_perf_map_open(struct perf_map *map, uint32_t pid)
 
 /* What is behind the last whole line names nothing. Of lines that come meanwhile from other
  * threads some may go with it. */
-static void cut_back(int fd)
+static void cut_to_whole_lines(int fd)
 {
     char tail[LINE_SIZE];
     struct stat status;
@@ -88,7 +88,7 @@ static void write_line(struct perf_map *map, uint64_t code_addr, uint64_t code_s
     }
     atomic_store_explicit(&map->error, JITDUMP_ERROR_PERF_MAP, memory_order_relaxed);
     if (written != 0)
-        cut_back(map->fd);
+        cut_to_whole_lines(map->fd);
 }
 
 static _Atomic(struct perf_map_name *) *find_list(const struct perf_map *map, uint64_t code_index)
@@ -157,7 +157,7 @@ static int copy(int to, int from, uint64_t size, uint64_t *copied)
             return JITDUMP_ERROR_PERF_MAP;
         at += (uint64_t)count;
     }
-    cut_back(to);
+    cut_to_whole_lines(to);
     struct stat status;
     if (fstat(to, &status) != 0)
         return JITDUMP_ERROR_PERF_MAP;

@@ -4,10 +4,8 @@
 
 #include "struct_size.h"
 
-/* All that 0.1 knows of a track must be there: a shorter one needs no copy. */
-_Static_assert(TRACK_SIZE_MIN == sizeof(struct jitdump_track), "read where it lies");
-
-const struct jitdump_track *jd_track_choose(const struct jitdump_code *code, const char *name)
+const struct jitdump_track *jd_track_choose(const struct jitdump_code *code, const char *name,
+                                            struct jitdump_track *copy)
 {
     /* The array's stride. */
     const uint32_t size = code->tracks[0].struct_size;
@@ -24,7 +22,7 @@ const struct jitdump_track *jd_track_choose(const struct jitdump_code *code, con
             break;
         }
     }
-    return struct_known(chosen, NULL, sizeof(*chosen), TRACK_SIZE_MIN);
+    return struct_known(chosen, copy, sizeof(*copy), TRACK_SIZE_MIN);
 }
 
 int jd_track_check_counts(struct track *track, const struct jitdump_track *input,

@@ -23,9 +23,10 @@ struct track {
     const uint32_t *depth;
 };
 
-/* The code's track called `name` (empty: none is chosen), else its first. The code has one. NULL:
- * JITDUMP_ERROR_STRUCT_SIZE. */
-const struct jitdump_track *jd_track_choose(const struct jitdump_code *code, const char *name);
+/* The code's track called `name` (empty: none is chosen), else its first. The code has one. `copy` is
+ * for one that is shorter than this version knows it. NULL: JITDUMP_ERROR_STRUCT_SIZE. */
+const struct jitdump_track *jd_track_choose(const struct jitdump_code *code, const char *name,
+                                            struct jitdump_track *copy);
 
 /* In two steps, since what can be read of the arrays says how much scratch is needed. */
 int jd_track_check_counts(struct track *track, const struct jitdump_track *input,

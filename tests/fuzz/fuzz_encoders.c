@@ -112,7 +112,7 @@ static void output(const struct record_code *record, const struct record_stamp *
     if (code->track_count == 0 && code->eh_frame_size == 0 && code->code_size <= POOL_SIZE) {
         output_dump("jit", code, stamp, head, head_size);
     } else if (code->track_count != 0) {
-        const struct jitdump_track *track = jd_track_choose(code, record->settings->track);
+        const struct jitdump_track *track = jd_track_choose(code, record->settings->track, NULL);
         if (!is_for_decoder(code, track))
             return;
         output_dump("track", code, stamp, head, head_size);

@@ -35,7 +35,7 @@ expect "names exported with JITDUMP_API hidden" "" "$(exported hidden.so)"
 expect "names exported with -fvisibility=hidden and JITDUMP_API empty" "" "$(exported empty.so)"
 
 # In a build with flags of its own.
-"$cc" -c -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Werror "$source"/src/*.c -I"$source/include" ||
+"$cc" -fsyntax-only -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Werror "$source"/src/*.c -I"$source/include" ||
     failed=1
 
 # And with -Isrc: our headers must not hide the compiler's, or those of other C libraries.
@@ -47,8 +47,22 @@ for header in "$source"/src/*.h; do
     fi
 done
 
+# As part of one source of the program's own, in any order of ours: no two have a static name in
+# common, and the public functions may be static too.
+for source_file in "$source"/src/*.c; do
+    echo "#include \"$source_file\""
+done >forwards.c
+sed -n '1!G;h;$p' forwards.c >backwards.c
+for order in forwards backwards; do
+    echo "#include \"$consumer/consumer.c\"" >>"$order.c"
+    "$cc" -DJITDUMP_API=static -Werror "$order.c" -I"$source/include" -pthread -o "$order" &&
+        "./$order" || failed=1
+    expect "public functions with JITDUMP_API static" "" \
+        "$(nm --extern-only --defined-only "$order" | awk '$3 ~ /^jitdump_/ { print $3 }')"
+done
+
 # With a C library that lacks what not all of them have.
-"$cc" -c -Werror=implicit-function-declaration -I"$here/lesser_libc" "$source"/src/*.c     -I"$source/include" || failed=1
+"$cc" -fsyntax-only -Werror=implicit-function-declaration -I"$here/lesser_libc" "$source"/src/*.c     -I"$source/include" || failed=1
 
 # Two versions in one process, each in a shared object of its own: each calls itself.
 libraries=

@@ -269,12 +269,12 @@ static void a_track_is_chosen_by_name(void **state)
     tracks[1].name = "bytecode";
     tracks[2].name = "ir";
     const struct jitdump_code code = code_of(tracks, 3);
-    assert_ptr_equal(jd_track_choose(&code, ""), &tracks[0]);
-    assert_ptr_equal(jd_track_choose(&code, "bytecode"), &tracks[1]);
-    assert_ptr_equal(jd_track_choose(&code, "ir"), &tracks[2]);
-    assert_ptr_equal(jd_track_choose(&code, "none of the name"), &tracks[0]);
+    assert_ptr_equal(jd_track_choose(&code, "", NULL), &tracks[0]);
+    assert_ptr_equal(jd_track_choose(&code, "bytecode", NULL), &tracks[1]);
+    assert_ptr_equal(jd_track_choose(&code, "ir", NULL), &tracks[2]);
+    assert_ptr_equal(jd_track_choose(&code, "none of the name", NULL), &tracks[0]);
     tracks[1].name = ""; /* which is none: where none is chosen, it is the first */
-    assert_ptr_equal(jd_track_choose(&code, ""), &tracks[0]);
+    assert_ptr_equal(jd_track_choose(&code, "", NULL), &tracks[0]);
 }
 
 /* What is refused, in each dialect alike. */
