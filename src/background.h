@@ -21,6 +21,8 @@ enum background_sleep {
 struct background {
     struct append_buffer *buffer;
     uint64_t interval_ns;
+    /* These two with jd_process_lock() held: closing and exiting stop the thread, and one of them
+     * may join it. */
     pthread_t thread;
     bool running;
     /* Counts complete blocks, and calls for the thread: the futex word that it sleeps on. */

@@ -355,7 +355,10 @@ int jitdump_close(struct jitdump *dump)
     if (dump == NULL)
         return 0;
     const struct process_shield shield = jd_process_shield();
+    /* Locked, because the exit of the process may be stopping it too. */
+    jd_process_lock();
     jd_background_stop(&dump->background);
+    jd_process_unlock();
     const bool has_file = load_status(dump) != STATUS_FORKED;
     const bool unlink_it = has_file && (dump->flags & JITDUMP_UNLINK_AT_CLOSE) != 0;
     const bool empty_it = has_file && (dump->flags & JITDUMP_EMPTY_AT_CLOSE) != 0;

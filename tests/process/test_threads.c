@@ -135,6 +135,45 @@ static void asynchronous_cancellation_leaves_a_readable_file(void **state)
     }
 }
 
+/* Exit */
+
+static _Atomic int ready;
+
+static void *close_when_both_are_ready(void *dump)
+{
+    ready++;
+    while (ready < 2)
+        sched_yield();
+    jitdump_close(dump);
+    return NULL;
+}
+
+/* The flusher has one who ends it, whichever comes first. */
+static void exit_while_another_thread_closes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60); /* it hangs: an end that the parent sees */
+            struct jitdump *dump = life_open(JITDUMP_FLUSH_BACKGROUND, 0);
+            pthread_t thread;
+            CHECK(dump != NULL && life_load(dump, "last") == 0);
+            CHECK(pthread_create(&thread, NULL, close_when_both_are_ready, dump) == 0);
+            CHECK(pthread_detach(thread) == 0);
+            ready++;
+            while (ready < 2)
+                sched_yield();
+            for (volatile int j = 0; j < i % 20 * 1000; j++)
+                continue;
+            exit(0);
+        }
+        assert_child_succeeds(child);
+        assert_int_equal(count_loads(child, "last"), 1);
+        unlink(dump_path(directory, child));
+    }
+}
+
 /* Little stack */
 
 static void *append_everything(void *argument)
@@ -224,6 +263,7 @@ int main(void)
         unit_test_in_directory(threads_come_and_go),
         unit_test_in_directory(deferred_cancellation_waits_for_the_end_of_an_append),
         unit_test_in_directory(asynchronous_cancellation_leaves_a_readable_file),
+        unit_test_in_directory(exit_while_another_thread_closes),
         unit_test_in_directory(a_small_stack_will_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
