@@ -113,12 +113,12 @@ enum jitdump_error {
 
     /* Sticky: no space left for the file, or the quota is used up. The file has been
      * cut back to its last whole function or other record; so it is for the two errors
-     * that follow. */
+     * that follow. From jitdump_open(), all three: there is no file. */
     JITDUMP_ERROR_DISK_FULL = -14,
     /* Sticky: the file would grow past RLIMIT_FSIZE, as it is at the time of the write, or the
      * file system's limit. No SIGXFSZ comes of it. */
     JITDUMP_ERROR_FILE_TOO_LARGE = -15,
-    /* Sticky, or from jitdump_open(): any other failure of a system call on the file. */
+    /* Sticky: any other failure of a system call on the file. */
     JITDUMP_ERROR_IO = -16,
     /* Sticky: the next group of records would pass jitdump_options.size_limit. What
      * was accepted before is written as usual; jitdump_flush() returns 0. */

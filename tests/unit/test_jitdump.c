@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -304,6 +305,30 @@ static void bad_options_are_refused(void **state)
     jitdump_close(dump);
 }
 
+/* What is in the file behind its last whole record is no matter of a file that is not there. */
+static void a_file_that_may_not_have_a_header_is_told_without_claims(void **state)
+{
+    (void)state;
+    char message[PATH_MAX + 200];
+    struct jitdump_options with = options();
+    with.error_message = message;
+    with.error_message_size = sizeof(message);
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const struct rlimit none = {0, before.rlim_max};
+    struct jitdump *dump;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    const int error = jitdump_open(&dump, &with);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(error, JITDUMP_ERROR_FILE_TOO_LARGE);
+    assert_non_null(strstr(message, "RLIMIT_FSIZE"));
+    assert_int_equal(access(dump_path(directory, getpid()), F_OK), -1);
+    static const int errors[] = {JITDUMP_ERROR_FILE_TOO_LARGE, JITDUMP_ERROR_DISK_FULL,
+                                 JITDUMP_ERROR_IO};
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+        assert_null(strstr(jitdump_strerror(errors[i]), "record"));
+}
+
 /* The encoders' own refusals are in test_record.c; this is that they come through, and
  * change nothing. */
 static void bad_input_is_refused_and_changes_nothing(void **state)
@@ -553,6 +578,7 @@ int main(void)
         TEST(a_buffered_dump_writes_after_the_interval),
         TEST(a_group_larger_than_a_block_is_written_at_once),
         TEST(bad_options_are_refused),
+        TEST(a_file_that_may_not_have_a_header_is_told_without_claims),
         TEST(bad_input_is_refused_and_changes_nothing),
         TEST(an_error_of_the_file_is_sticky),
         TEST(the_size_limit_ends_the_dump_with_all_that_was_accepted),
