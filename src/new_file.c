@@ -54,11 +54,20 @@ static int leads_elsewhere(const char *path, int fd)
     return opened.st_dev == there.st_dev && opened.st_ino == there.st_ino ? 0 : ELSEWHERE;
 }
 
-/* False if another one holds the lock. A file system without locks is no reason to fail: it only
- * loses the protection against two files of one name. */
+/* False if another one holds the lock, or that can't be told: on NFS, EBADF says that the
+ * descriptor would have to be open for writing. A file system without locks is no reason to fail:
+ * it only loses the protection against two files of one name. */
 static bool lock_file(int fd)
 {
-    return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EBADF);
+}
+
+/* For the lock alone, and so that nothing happens if something else has come in the place. */
+static int open_for_lock(const char *path)
+{
+    const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const int fd = open(path, O_RDWR | flags); /* NFS locks nothing that is open for reading alone */
+    return fd < 0 && errno == EACCES ? open(path, O_RDONLY | flags) : fd;
 }
 
 /* Removes what has the name, if it is a stale file. A living one is known by its lock, which also
@@ -70,13 +79,14 @@ static int remove_stale(const char *path)
         return errno == ENOENT ? 0 : jd_new_file_error(errno);
     if (!S_ISREG(status.st_mode) || status.st_uid != geteuid())
         return JITDUMP_ERROR_FILE_FOREIGN;
-    /* O_NONBLOCK, should a FIFO have come in its place meanwhile. */
-    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int fd = open_for_lock(path);
     if (fd < 0) {
         if (errno == ENOENT)
             return 0;
-        /* What has come in its place meanwhile is not ours, or not to be read. */
-        const bool foreign = errno == ELOOP || errno == ENXIO || errno == EACCES || errno == EPERM;
+        /* What has come in its place meanwhile is not ours, or not to be read. EISDIR: a
+         * directory. */
+        const bool foreign = errno == ELOOP || errno == ENXIO || errno == EACCES ||
+                             errno == EPERM || errno == EISDIR;
         return foreign ? JITDUMP_ERROR_FILE_FOREIGN : jd_new_file_error(errno);
     }
     if (!lock_file(fd)) {

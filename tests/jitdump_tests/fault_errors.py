@@ -29,7 +29,7 @@ WRITE_ERRORS = {number: FILE_ERRORS[number] for number in
 MARKER_ERRORS = {errno.EPERM: "DIRECTORY_NOEXEC", errno.EACCES: "DIRECTORY_NOEXEC",
                  errno.ENOMEM: "NO_MEMORY"}
 # Of opening what has the name already.
-STALE_FOREIGN = {errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO}
+STALE_FOREIGN = {errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO, errno.EISDIR}
 CLOCK_ERRORS = {errno.EMFILE: "TOO_MANY_FILES", errno.ENFILE: "TOO_MANY_FILES",
                 errno.ENOMEM: "NO_MEMORY"}
 
@@ -70,6 +70,8 @@ def _making_file(call: str, occurrence: int, number: int, always: bool,
     gone = foreign if always else None
     if name in ("open", "fcntl", "fstat"):
         return error
+    if name == "open-stale" and number == errno.EACCES and not always:
+        return None  # it may be read
     if name == "open-stale":
         return gone if number == errno.ENOENT else foreign if number in STALE_FOREIGN else error
     if name == "unlink":
@@ -77,7 +79,7 @@ def _making_file(call: str, occurrence: int, number: int, always: bool,
     if name == "lstat":
         # Of a stale file it asks twice.
         return error if number != errno.ENOENT else lost if not stale or occurrence == 3 else gone
-    if name == "flock" and number == errno.EAGAIN:
+    if name == "flock" and number in (errno.EAGAIN, errno.EBADF):
         return lost if not of_stale else error if kind != "dump" else "FILE_IN_USE"
     return None  # flock, fchmod, close: what can't be done is left
 
