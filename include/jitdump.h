@@ -228,8 +228,8 @@ enum jitdump_error {
     JITDUMP_ERROR_TIER_COLOR = -61,
     /* The dump has JITDUMP_TIERS_MAX tiers already. */
     JITDUMP_ERROR_TIER_LIMIT = -62,
-    /* A tier without name_prefix in a dump of JITDUMP_DIALECT_SAMPLY_2026, which has no
-     * record for it: nothing could come of it. */
+    /* A tier without name_prefix in a dump without JITDUMP_TIER_RECORDS: nothing could come of
+     * it. */
     JITDUMP_ERROR_TIER_DIALECT = -63,
 
     /* The source has no path: NULL or empty. */
@@ -313,7 +313,12 @@ enum jitdump_option_flags {
      * It is a new file with a time of its own, so that who has the dump open can read it to its
      * end. Where no file can be made (no space left, the user changed), the dump itself is cut back
      * to its header. Not with JITDUMP_UNLINK_AT_CLOSE. */
-    JITDUMP_EMPTY_AT_CLOSE = 32
+    JITDUMP_EMPTY_AT_CLOSE = 32,
+    /* With JITDUMP_DIALECT_SAMPLY_2023 only: each function that has a tier gets a SAMPLY_JIT_TIER.
+     * No profiler is known to read it, and where samply reads inline records, in a branch that is
+     * not released (March 2026), such a function has no lines, since the record's id is that
+     * of the inline record of 2026. Tiers show without it, by their name_prefix. */
+    JITDUMP_TIER_RECORDS = 64
 };
 
 /* Which records describe lines and inlining. JIT_CODE_DEBUG_INFO is always among them. */
@@ -321,11 +326,13 @@ enum jitdump_dialect {
     /* No others. perf prints a line of warning for each record that it does not know. */
     JITDUMP_DIALECT_PERF = 0,
     /* samply's extensions as they were first written down: SAMPLY_JIT_CODE_DEBUG_INFO2 for
-     * inlining, SAMPLY_JIT_TIER, SAMPLY_EMBEDDED_SOURCE_FILE. */
+     * inlining, SAMPLY_EMBEDDED_SOURCE_FILE, and SAMPLY_JIT_TIER if JITDUMP_TIER_RECORDS asks for
+     * it. No profiler is known to read these records: samply skips them, and has the lines from
+     * JIT_CODE_DEBUG_INFO. A warning in error_message says so. */
     JITDUMP_DIALECT_SAMPLY_2023 = 1,
     /* The form of 2026, with the id that SAMPLY_JIT_TIER had for a newer inline record;
-     * SAMPLY_EMBEDDED_SOURCE_FILE as before. Released samply (0.13) reads neither dialect,
-     * and skips them in silence. */
+     * SAMPLY_EMBEDDED_SOURCE_FILE as before. Samply's branch `support-inlines` reads the inline
+     * record; released samply (0.13) skips both. */
     JITDUMP_DIALECT_SAMPLY_2026 = 2
 };
 
@@ -361,7 +368,9 @@ struct jitdump_options {
     const char *directory;
     /* If not NULL, a buffer for one line of text that says why jitdump_open() failed,
      * with the path that it failed on, always NUL-terminated, cut to
-     * error_message_size bytes, with '?' for control characters; empty after success.
+     * error_message_size bytes, with '?' for control characters. After success it is empty, or a
+     * warning: what was asked for is of less use than it seems. That the call failed, its result
+     * alone says.
      * After STRUCT_SIZE it is written if the struct is larger than the library knows; with a
      * struct_size that no version has it is as it was: nobody knows where this field is. */
     char *error_message;
@@ -794,8 +803,8 @@ enum jitdump_color {
  *
  * `name_prefix`, if neither NULL nor empty, is put in front of the name of each function of
  * the tier, in every dialect and in the perf map: released samply knows a function's category
- * and colour by prefixes such as "Interpreter: ", "Baseline: ", "Ion: ". With
- * JITDUMP_DIALECT_SAMPLY_2023, each function's group has a SAMPLY_JIT_TIER too.
+ * and colour by prefixes such as "Interpreter: ", "Baseline: ", "Ion: ". It may be missing only
+ * with JITDUMP_TIER_RECORDS, which alone has a use for the name and the colour.
  *
  * Takes a lock, which opening, closing, forking, embedding and a forked child's first append hold
  * too while they work on files. Appends nothing itself.

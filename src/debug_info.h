@@ -15,6 +15,7 @@
 /* The dump's choices. */
 struct debug_info_settings {
     enum jitdump_dialect dialect;
+    bool tier_records;
     bool outermost; /* which line of a chain JIT_CODE_DEBUG_INFO gets */
     const char *track;
     /* Where to look up the files that stand for sources; NULL: nowhere. */

@@ -30,7 +30,7 @@ int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_inde
         return JITDUMP_ERROR_TIER_NAME;
     if (color_index > JITDUMP_COLOR_DARK_GRAY)
         return JITDUMP_ERROR_TIER_COLOR;
-    if (dump->debug_info.dialect == JITDUMP_DIALECT_SAMPLY_2026 && name_prefix[0] == '\0')
+    if (!dump->debug_info.tier_records && name_prefix[0] == '\0')
         return JITDUMP_ERROR_TIER_DIALECT;
 
     int result = JITDUMP_ERROR_TIER_LIMIT;

@@ -120,7 +120,7 @@ const char *jitdump_strerror(int error)
     case JITDUMP_ERROR_TIER_LIMIT:
         return "the dump has JITDUMP_TIERS_MAX tiers already: make each known once";
     case JITDUMP_ERROR_TIER_DIALECT:
-        return "JITDUMP_DIALECT_SAMPLY_2026 has no record for tiers: give the tier a name_prefix";
+        return "the dump has no record for tiers (JITDUMP_TIER_RECORDS): give the tier a name_prefix";
     case JITDUMP_ERROR_SOURCE_PATH:
         return "the source's path is NULL or empty: give it one";
     case JITDUMP_ERROR_SOURCE_MISSING:

@@ -53,13 +53,16 @@ static int check_options(const struct jitdump_options *options)
 {
     const uint32_t known_flags = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_FORCE_TSC |
                                  JITDUMP_OUTERMOST_LINES | JITDUMP_SOURCE_FILES |
-                                 JITDUMP_PERF_MAP | JITDUMP_EMPTY_AT_CLOSE;
+                                 JITDUMP_PERF_MAP | JITDUMP_EMPTY_AT_CLOSE |
+                                 JITDUMP_TIER_RECORDS;
     const uint32_t one_of = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_EMPTY_AT_CLOSE;
     if ((options->flags & ~known_flags) != 0 || (options->flags & one_of) == one_of ||
         options->clock > JITDUMP_CLOCK_TSC ||
         options->flush_mode > JITDUMP_FLUSH_BACKGROUND || options->elf_mach > UINT16_MAX ||
         (options->elf_mach == 0 && BUILD_ELF_MACH == ELF_MACH_NONE) ||
-        options->dialect > JITDUMP_DIALECT_SAMPLY_2026)
+        options->dialect > JITDUMP_DIALECT_SAMPLY_2026 ||
+        ((options->flags & JITDUMP_TIER_RECORDS) != 0 &&
+         options->dialect != JITDUMP_DIALECT_SAMPLY_2023))
         return JITDUMP_ERROR_OPTION;
     if (options->flush_bytes != 0 &&
         (options->flush_bytes < MIN_FLUSH_BYTES || options->flush_bytes > MAX_FLUSH_BYTES))
@@ -122,6 +125,7 @@ static struct jitdump *allocate(const struct jitdump_options *options)
     dump->perf_map.fd = -1;
     dump->debug_info = (struct debug_info_settings){
         .dialect = (enum jitdump_dialect)options->dialect,
+        .tier_records = (options->flags & JITDUMP_TIER_RECORDS) != 0,
         .outermost = (options->flags & JITDUMP_OUTERMOST_LINES) != 0,
         .track = dump->track,
         .sources = (options->flags & JITDUMP_SOURCE_FILES) != 0 ? &dump->sources : NULL,
@@ -180,6 +184,18 @@ static int start(struct jitdump *dump)
     return error;
 }
 
+/* What is good to know of a dump that could be opened. */
+static const char *warning(const struct jitdump_options *options)
+{
+    if ((options->flags & JITDUMP_TIER_RECORDS) != 0)
+        return "JITDUMP_TIER_RECORDS: no profiler is known to read them, and where samply reads "
+               "inline records, functions with a tier have no lines";
+    if (options->dialect == JITDUMP_DIALECT_SAMPLY_2023)
+        return "JITDUMP_DIALECT_SAMPLY_2023: no profiler is known to read its inline records; "
+               "samply has the lines of JIT_CODE_DEBUG_INFO alone";
+    return "";
+}
+
 static void explain(const struct jitdump_options *options, int error, const char *path,
                     int error_number)
 {
@@ -187,7 +203,7 @@ static void explain(const struct jitdump_options *options, int error, const char
         return;
     const size_t size = (size_t)options->error_message_size;
     if (error == 0)
-        options->error_message[0] = '\0';
+        snprintf(options->error_message, size, "%s", warning(options));
     else if (path[0] == '\0')
         snprintf(options->error_message, size, "%s", jitdump_strerror(error));
     else if (error == JITDUMP_ERROR_IO)

@@ -96,7 +96,7 @@ static bool has_unwinding(const struct jitdump_code *code)
 
 static bool has_tier_record(const struct record_code *record)
 {
-    return record->tier != NULL && record->settings->dialect == JITDUMP_DIALECT_SAMPLY_2023;
+    return record->tier != NULL && record->settings->tier_records;
 }
 
 int jd_record_code_check(struct record_code *record, uint64_t *head_size)

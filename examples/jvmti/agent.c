@@ -105,7 +105,8 @@ static bool open_dump(const char *text)
     char *copy = strdup(text != NULL ? text : "");
     const bool valid = copy != NULL && read_options(&options, copy);
     const bool opened = valid && jitdump_open(&dump, &options) == 0;
-    if ((valid || copy == NULL) && !opened)
+    /* Why there is none, or a warning. */
+    if ((valid || copy == NULL) && message[0] != '\0')
         fprintf(stderr, "jitdump: %s\n", message);
     free(copy);
     return opened;

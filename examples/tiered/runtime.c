@@ -116,6 +116,8 @@ void runtime_start(struct runtime *runtime, struct program *program,
         die("no memory for code: %s", strerror(errno));
     if (options != NULL && jitdump_open(&runtime->dump, options) != 0)
         die("no dump: %s", options->error_message);
+    if (options != NULL && options->error_message[0] != '\0')
+        fprintf(stderr, "tiered: %s\n", options->error_message);
 
     static const uint32_t colors[] = {JITDUMP_COLOR_BLUE, JITDUMP_COLOR_GREEN};
     for (int tier = BASELINE; tier <= OPTIMISED; tier++)

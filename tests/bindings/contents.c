@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 {
     struct jitdump_options options = {
         .struct_size = sizeof(options),
-        .flags = JITDUMP_OUTERMOST_LINES,
+        .flags = JITDUMP_OUTERMOST_LINES | JITDUMP_TIER_RECORDS,
         .flush_mode = JITDUMP_FLUSH_BUFFERED,
         .elf_mach = EM_X86_64,
         .dialect = JITDUMP_DIALECT_SAMPLY_2023,

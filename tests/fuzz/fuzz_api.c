@@ -127,6 +127,8 @@ static struct jitdump_options take_options(struct input *input, struct descripti
         options.flags |= JITDUMP_PERF_MAP;
     if ((bits & 0x30) == 0x20)
         options.flags |= JITDUMP_EMPTY_AT_CLOSE;
+    if ((bits & 0x40) == 0 && options.dialect == JITDUMP_DIALECT_SAMPLY_2023)
+        options.flags |= JITDUMP_TIER_RECORDS;
     if ((bits & 0xc0) == 0xc0)
         options.track = take_string(strings, input);
     if ((modes & 0xc0) != 0xc0)
@@ -186,6 +188,8 @@ static void open_dump(struct input *input, int which)
         (options.error_message_size != 0 && result != JITDUMP_ERROR_STRUCT_SIZE &&
          memchr(message, '\0', message_size) == NULL))
         wrong("message", 0, 1);
+    if (result == 0 && message_size > 1)
+        expect("a warning", message[0] != '\0', options.dialect == JITDUMP_DIALECT_SAMPLY_2023);
     free(message);
     options.error_message = NULL;
     if (result == 0 && options.directory == directories[which] && model->dump == NULL) {
@@ -289,6 +293,10 @@ static void add_tier(struct input *input, struct model *model)
                                   color < 250 ? &tier : NULL));
     if (model->dump != NULL)
         model_appended(model, NULL, result);
+    if (model->dump != NULL && (result == 0 || result == JITDUMP_ERROR_TIER_DIALECT))
+        expect("a tier of which nothing could come", result == 0,
+               (prefix != NULL && prefix[0] != '\0') ||
+                   (model->options.flags & JITDUMP_TIER_RECORDS) != 0);
     if (result != 0 || model->dump == NULL || color >= 250)
         return;
     if (tier == 0 || model->tier_count == JITDUMP_TIERS_MAX)

@@ -151,6 +151,7 @@ static void check_head(const struct record_code *record, uint64_t head_size)
                                     .tid = stamp.tid,
                                     .elf_mach = stamp.elf_mach,
                                     .dialect = record->settings->dialect,
+                                    .tier_records = record->settings->tier_records,
                                     .outermost = record->settings->outermost,
                                     .track = record->settings->track};
     struct tier_facts tier = {0, 0, NULL, NULL};
@@ -195,6 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const uint32_t elf_mach = machines[bits & 3];
     const struct debug_info_settings settings = {
         .dialect = (enum jitdump_dialect)((bits >> 2 & 3) % 3),
+        .tier_records = (bits & 64) == 0 && (bits >> 2 & 3) == JITDUMP_DIALECT_SAMPLY_2023,
         .outermost = (bits & 16) != 0,
         .track = (bits & 32) != 0 ? "one" : "two"};
 

@@ -57,6 +57,7 @@ void model_open(struct model *model, struct jitdump *dump, const struct jitdump_
         .tid = (uint32_t)syscall(SYS_gettid),
         .elf_mach = options->elf_mach != 0 ? options->elf_mach : BUILD_ELF_MACH,
         .dialect = options->dialect,
+        .tier_records = (options->flags & JITDUMP_TIER_RECORDS) != 0,
         .outermost = (options->flags & JITDUMP_OUTERMOST_LINES) != 0,
         .track = options->track != NULL ? options->track : "",
         .source_file_prefix = model->source_file_prefix,

@@ -273,8 +273,7 @@ void check_group(struct reader *reader, const struct file_facts *file,
                    file->dialect == JITDUMP_DIALECT_SAMPLY_2026) {
             check_inline_2026(payload, chosen_track(code, file->track), code);
             inlining = true;
-        } else if (id == SAMPLY_JIT_TIER && !tier_record &&
-                   file->dialect == JITDUMP_DIALECT_SAMPLY_2023) {
+        } else if (id == SAMPLY_JIT_TIER && !tier_record && file->tier_records) {
             check_tier(payload, tier);
             tier_record = true;
         } else if (id == JIT_CODE_UNWINDING_INFO && !unwinding) {
@@ -289,7 +288,6 @@ void check_group(struct reader *reader, const struct file_facts *file,
     expect("a DEBUG_INFO", debug_info, has_lines(file, code));
     expect("an inline record", inlining,
            code->track_count != 0 && file->dialect != JITDUMP_DIALECT_PERF);
-    expect("a tier record", tier_record,
-           tier->number != 0 && file->dialect == JITDUMP_DIALECT_SAMPLY_2023);
+    expect("a tier record", tier_record, tier->number != 0 && file->tier_records);
     expect("an UNWINDING_INFO", unwinding, code->unwind != NULL || code->eh_frame_size != 0);
 }

@@ -42,6 +42,7 @@ struct file_facts {
     uint32_t tid;
     uint32_t elf_mach;
     uint32_t dialect; /* enum jitdump_dialect */
+    bool tier_records;
     bool outermost;
     const char *track; /* the name of the track to emit */
     /* What the path of each file begins with that stands for a source, and whether there is one

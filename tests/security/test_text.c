@@ -104,7 +104,7 @@ static void the_dump_has_it_unchanged(void **state)
 {
     (void)state;
     for (size_t i = 0; i < HOSTILE; i++) {
-        struct jitdump *dump = open_with(0, JITDUMP_DIALECT_SAMPLY_2023);
+        struct jitdump *dump = open_with(JITDUMP_TIER_RECORDS, JITDUMP_DIALECT_SAMPLY_2023);
         uint32_t tier;
         assert_int_equal(jitdump_add_tier(dump, hostile[i], 0, hostile[i], &tier), 0);
         assert_int_equal(load(dump, hostile[i], 0, hostile[i]), 0);

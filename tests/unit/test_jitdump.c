@@ -455,7 +455,7 @@ static void errno_is_left_alone_where_memory_is_short(void **state)
     errno = EDOM;
     assert_int_equal(jitdump_load(dump, &code, NULL), JITDUMP_ERROR_NO_MEMORY);
     assert_int_equal(errno, EDOM);
-    assert_int_equal(jitdump_add_tier(dump, "Ion", 0, NULL, &tier), JITDUMP_ERROR_NO_MEMORY);
+    assert_int_equal(jitdump_add_tier(dump, "Ion", 0, "Ion: ", &tier), JITDUMP_ERROR_NO_MEMORY);
     assert_int_equal(errno, EDOM);
     malloc_fails = 0;
     assert_int_equal(jitdump_close(dump), 0);

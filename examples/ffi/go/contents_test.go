@@ -3,6 +3,7 @@ package jitdump_test
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ func TestContents(t *testing.T) {
 		directory = t.TempDir()
 	}
 	dump, err := jitdump.Open(jitdump.Options{
-		Flags:         jitdump.OUTERMOST_LINES,
+		Flags:         jitdump.OUTERMOST_LINES | jitdump.TIER_RECORDS,
 		FlushMode:     jitdump.FLUSH_BUFFERED,
 		ElfMach:       EM_X86_64,
 		Dialect:       jitdump.DIALECT_SAMPLY_2023,
@@ -34,6 +35,9 @@ func TestContents(t *testing.T) {
 		Track:         "second",
 	})
 	no(err)
+	if !strings.Contains(dump.Warning, "no profiler") {
+		t.Error("no warning:", dump.Warning)
+	}
 	no(dump.AppendRaw(1000, make([]byte, 3500)))
 	firstTier, err := dump.AddTier("first", jitdump.COLOR_RED, "")
 	no(err)

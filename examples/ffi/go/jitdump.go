@@ -40,7 +40,11 @@ func check(result C.int) error {
 
 // Dump is an open dump. All methods may be called on a nil *Dump, and do nothing then, so that
 // a program which is not being profiled needs no "if".
-type Dump struct{ handle *C.struct_jitdump }
+type Dump struct {
+	handle *C.struct_jitdump
+	// Warning is "", or says that what was asked for is of less use than it seems.
+	Warning string
+}
 
 func (d *Dump) c() *C.struct_jitdump {
 	if d == nil {
@@ -89,6 +93,7 @@ func Open(options Options) (*Dump, error) {
 	if result := C.jitdump_open(&d.handle, c); result != 0 {
 		return nil, &OpenError{Error(result), C.GoString(message)}
 	}
+	d.Warning = C.GoString(message)
 	return d, nil
 }
 

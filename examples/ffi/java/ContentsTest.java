@@ -25,7 +25,7 @@ public final class ContentsTest {
 
     public static void main(String[] arguments) {
         var options = new Options();
-        options.flags = Constants.OUTERMOST_LINES;
+        options.flags = Constants.OUTERMOST_LINES | Constants.TIER_RECORDS;
         options.flushMode = Constants.FLUSH_BUFFERED;
         options.elfMach = EM_X86_64;
         options.dialect = Constants.DIALECT_SAMPLY_2023;
@@ -38,6 +38,8 @@ public final class ContentsTest {
             BYTES[i] = (byte) (i + 1);
 
         var dump = Dump.open(options);
+        if (!dump.warning().contains("no profiler"))
+            throw new AssertionError("no warning: " + dump.warning());
         dump.appendRaw(1000, new byte[3500]);
         int firstTier = dump.addTier("first", Constants.COLOR_RED, null);
         int secondTier = dump.addTier("second", Constants.COLOR_GREEN, "Second: ");

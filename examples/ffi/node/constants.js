@@ -87,6 +87,7 @@ export const OUTERMOST_LINES = 4;
 export const SOURCE_FILES = 8;
 export const PERF_MAP = 16;
 export const EMPTY_AT_CLOSE = 32;
+export const TIER_RECORDS = 64;
 
 // options.dialect
 export const DIALECT_PERF = 0;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,14 +10,14 @@ import { constants, Dump, unwindEhFrame } from './jitdump.js';
 const EM_X86_64 = 62;
 
 // The same calls as in tests/bindings/contents.c, whose dump is compared with this one.
-test('all that the library can do', (t) => {
+test('all that the library can do', async (t) => {
   let directory = process.env.JITDUMP_TESTS_CONTENTS;
   if (!directory) {
     directory = fs.mkdtempSync(path.join(os.tmpdir(), 'jitdump-'));
     t.after(() => fs.rmSync(directory, { recursive: true }));
   }
   const dump = Dump.open({
-    flags: constants.OUTERMOST_LINES,
+    flags: constants.OUTERMOST_LINES | constants.TIER_RECORDS,
     flushMode: constants.FLUSH_BUFFERED,
     elfMach: EM_X86_64,
     dialect: constants.DIALECT_SAMPLY_2023,
@@ -26,6 +27,8 @@ test('all that the library can do', (t) => {
     directory,
     track: 'second',
   });
+  const [warning] = await once(process, 'warning');
+  assert.match(warning.message, /no profiler/);
   dump.appendRaw(1000, Buffer.alloc(3500));
   const firstTier = dump.addTier('first', constants.COLOR_RED);
   const secondTier = dump.addTier('second', constants.COLOR_GREEN, 'Second: ');

@@ -41,8 +41,11 @@ export class Dump {
     const message = Buffer.alloc(1024);
     const dump = [null];
     const result = invoke('jitdump_open', dump, { ...options, errorMessage: message });
+    const text = message.toString('utf8', 0, message.indexOf(0));
     if (result !== 0)
-      throw new JitdumpError(result, message.toString('utf8', 0, message.indexOf(0)));
+      throw new JitdumpError(result, text);
+    if (text !== '')
+      process.emitWarning(text);
     return new Dump(dump[0]);
   }
 

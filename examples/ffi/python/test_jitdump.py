@@ -46,6 +46,10 @@ class Errors(DumpTest):
         self.assertIs(raised.exception.code, ErrorCode.DIRECTORY_MISSING)
         self.assertIn(str(missing), str(raised.exception))
 
+    def test_a_dialect_that_nothing_reads_is_warned_of(self) -> None:
+        with self.assertWarnsRegex(UserWarning, "no profiler"):
+            self.open(dialect=jitdump.Dialect.SAMPLY_2023).close()
+
     def test_an_unknown_option(self) -> None:
         with self.assertRaises(jitdump.Error) as raised:
             self.open(clock=7)

@@ -91,6 +91,7 @@ public final class Constants {
     public static final int SOURCE_FILES = 8;
     public static final int PERF_MAP = 16;
     public static final int EMPTY_AT_CLOSE = 32;
+    public static final int TIER_RECORDS = 64;
 
     // Options.dialect
     public static final int DIALECT_PERF = 0;

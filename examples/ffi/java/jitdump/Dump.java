@@ -16,14 +16,16 @@ import java.lang.foreign.MemorySegment;
  */
 public final class Dump implements AutoCloseable {
     /** What a program has that is not being profiled: all calls do nothing. */
-    public static final Dump NONE = new Dump(MemorySegment.NULL);
+    public static final Dump NONE = new Dump(MemorySegment.NULL, "");
 
     private static final long MESSAGE_SIZE = 1024;
 
     private MemorySegment handle;
+    private final String warning;
 
-    private Dump(MemorySegment handle) {
+    private Dump(MemorySegment handle, String warning) {
         this.handle = handle;
+        this.warning = warning;
     }
 
     /** Creates the dump, before the first generated code runs. */
@@ -52,7 +54,7 @@ public final class Dump implements AutoCloseable {
             int result = (int) run(() -> (int) Native.OPEN.invokeExact(dump, c.memory()));
             if (result != 0)
                 throw new JitdumpException(result, message.getString(0));
-            return new Dump(dump.get(ADDRESS, 0));
+            return new Dump(dump.get(ADDRESS, 0), message.getString(0));
         }
     }
 
@@ -67,6 +69,11 @@ public final class Dump implements AutoCloseable {
     /** Without it, line tables need not be collected. */
     public boolean isOpen() {
         return !handle.equals(MemorySegment.NULL);
+    }
+
+    /** Empty, or that what was asked for is of less use than it seems. */
+    public String warning() {
+        return warning;
     }
 
     /** The dump's path, or null where there is none. */

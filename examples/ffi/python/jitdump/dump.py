@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import warnings
 from typing import Optional, Tuple, Union
 
 from . import raw
@@ -51,7 +52,8 @@ def open(directory: Optional[os.PathLike] = None, *, flags: int = 0,
          clock: int = raw.Clock.MONOTONIC, flush_mode: int = raw.FlushMode.WRITE_THROUGH,
          elf_mach: int = 0, dialect: int = raw.Dialect.PERF, flush_bytes: int = 0,
          flush_interval_ns: int = 0, size_limit: int = 0, track: Optional[Text] = None) -> "Dump":
-    """Creates the process's dump. The options are those of struct jitdump_options."""
+    """Creates the process's dump. The options are those of struct jitdump_options. Warns where what
+    was asked for is of less use than it seems."""
     message = ctypes.create_string_buffer(_MESSAGE_SIZE)
     options = struct(raw.Options, flags=flags, clock=clock, flush_mode=flush_mode,
                      elf_mach=elf_mach, dialect=dialect, flush_bytes=flush_bytes,
@@ -63,6 +65,8 @@ def open(directory: Optional[os.PathLike] = None, *, flags: int = 0,
     result = _library.jitdump_open(ctypes.byref(handle), ctypes.byref(options))
     if result != 0:
         raise Error(result, message.value.decode(errors="replace"))
+    if message.value:
+        warnings.warn(message.value.decode(errors="replace"), stacklevel=2)
     return Dump(handle.value)
 
 

@@ -107,6 +107,7 @@ class OptionFlags(enum.IntFlag):
     SOURCE_FILES = 8
     PERF_MAP = 16
     EMPTY_AT_CLOSE = 32
+    TIER_RECORDS = 64
 
 
 class Dialect(enum.IntEnum):

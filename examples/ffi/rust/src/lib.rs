@@ -54,6 +54,7 @@ pub struct Options<'a> {
 /// not inside of a call then, the borrow checker sees.
 pub struct Dump {
     handle: *mut raw::Handle,
+    warning: String,
 }
 
 // jitdump.h: calls on one handle need no lock of the caller's.
@@ -97,13 +98,12 @@ impl Dump {
         };
         let mut dump = Dump::none();
         let result = unsafe { raw::jitdump_open(&mut dump.handle, &options) };
+        let message = unsafe { CStr::from_ptr(message.as_ptr()) };
+        let message = message.to_string_lossy().into_owned();
         if result != 0 {
-            let message = unsafe { CStr::from_ptr(message.as_ptr()) };
-            return Err(Error::with_message(
-                result,
-                message.to_string_lossy().into(),
-            ));
+            return Err(Error::with_message(result, message.into()));
         }
+        dump.warning = message;
         Ok(dump)
     }
 
@@ -111,7 +111,13 @@ impl Dump {
     pub const fn none() -> Dump {
         Dump {
             handle: ptr::null_mut(),
+            warning: String::new(),
         }
+    }
+
+    /// Empty, or that what was asked for is of less use than it seems.
+    pub fn warning(&self) -> &str {
+        &self.warning
     }
 
     /// Whether there is one: to be asked before line tables are collected for nothing.

@@ -178,6 +178,18 @@ fn without_a_dump_every_call_does_nothing() {
 }
 
 #[test]
+fn a_dialect_that_nothing_reads_is_warned_of() {
+    let directory = Directory::new("warning");
+    let with = |dialect| Options {
+        dialect,
+        ..Options::default()
+    };
+    assert_eq!(directory.open(with(JITDUMP_DIALECT_PERF)).warning(), "");
+    let dump = directory.open(with(JITDUMP_DIALECT_SAMPLY_2023));
+    assert!(dump.warning().contains("no profiler"));
+}
+
+#[test]
 fn dropping_closes() {
     let directory = Directory::new("drop");
     let dump = directory.open(Options::default());
