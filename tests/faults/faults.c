@@ -162,6 +162,7 @@ static const char *kind_of_path(const char *path)
 {
     const char *const end = strrchr(path, '.');
     return end != NULL && strcmp(end, ".dump") == 0  ? "dump"
+           : end != NULL && strcmp(end, ".new") == 0 ? "new"
            : end != NULL && strcmp(end, ".map") == 0 ? "map"
                                                      : "source";
 }
@@ -170,7 +171,10 @@ static const char *kind_of_path(const char *path)
 static const char *kind_of_stale(const char *path)
 {
     const char *const kind = kind_of_path(path);
-    return kind[0] == 'd' ? "stale-dump" : kind[0] == 'm' ? "stale-map" : "stale-source";
+    return kind[0] == 'd'   ? "stale-dump"
+           : kind[0] == 'n' ? "stale-new"
+           : kind[0] == 'm' ? "stale-map"
+                            : "stale-source";
 }
 
 static const char *kind_of(int fd)
@@ -274,6 +278,12 @@ int fault_unlink(const char *path);
 int fault_unlink(const char *path)
 {
     return fails("unlink", kind_of_path(path)) ? -1 : unlink(path);
+}
+
+int fault_rename(const char *from, const char *to);
+int fault_rename(const char *from, const char *to)
+{
+    return fails("rename", kind_of_path(from)) ? -1 : rename(from, to);
 }
 
 char *fault_realpath(const char *path, char *resolved);

@@ -95,6 +95,8 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
         """At open, or at the first append of a forked child, where it stays."""
         return Effect("ONCE" if opens else "STICKY", {error}, True)
 
+    if kind in ("new", "stale-new") and not (number == errno.EINTR and always):
+        return NONE  # then the dump itself is cut back
     interrupted = number == errno.EINTR
     if interrupted and name in ("writev", "pread", "ftruncate", "sigtimedwait"):
         return None if always else NONE  # tried again, without an end
@@ -107,6 +109,10 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
     if call == "fstat.map" and starts and not opens and occurrence > 1:
         # The copy of the parent's map is cut back to whole lines, and then its size is asked for.
         return unmade("PERF_MAP") if always or occurrence == 3 else NONE
+    if scenario == "empty" and step == "close" and call in ("lstat.dump", "fstat.dump"):
+        # Whether it is the dump is not known. (There is none, or so the call says.)
+        return NONE if name == "lstat" and number == errno.ENOENT else \
+            Effect("CLOSE", {WRITE_ERRORS.get(number, "IO")})
     if name in ("open", "open-stale", "fcntl", "lstat", "fstat", "flock") or \
             (name == "unlink" and starts):
         stale = starts and scenario in ("stale", "fork_unlink")
@@ -134,7 +140,7 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
             return NONE
         if kind == "source":
             return Effect("ONCE", {"SOURCE_FILE"})
-        if starts and not always or scenario in ("unlink", "stale", "fork_unlink"):
+        if starts and not always or scenario in ("unlink", "empty", "stale", "fork_unlink"):
             return NONE  # of the parent's map, and of what is removed
         return Effect("CLOSE", {WRITE_ERRORS.get(number, "IO") if kind == "dump" else "PERF_MAP"})
     if name in ("malloc", "calloc", "realloc", "strdup"):

@@ -8,12 +8,13 @@ import subprocess
 from dataclasses import dataclass, replace
 from typing import Dict, List, Optional, Tuple
 
+from jitdump_tests import jitdump_reader
 from jitdump_tests.fault_contents import Failure, Left, check_prefix, code_of, read_dump, read_map
 from jitdump_tests.fault_errors import NAMES, Effect, effect
 
 MODES = ("write-through", "buffered", "background")
 SKIPPED = 77 << 8
-UNLINKING = ("unlink", "stale", "fork_unlink")
+UNLINKING = ("unlink", "empty", "stale", "fork_unlink")
 
 # The library's calls that a filtered system call fails.
 FILTERED = {
@@ -177,7 +178,8 @@ def check_unmade(run: Run, base: Run, left: Left) -> None:
         raise Failure(f"of a dump that could not be made is left: {behind}")
     if not run.again:
         raise Failure(f"a child's dump that could not be made has a path: {run.steps}")
-    again = replace(run, scenario="unlink" if run.scenario in UNLINKING else "plain",
+    again = replace(run, scenario="empty" if run.scenario == "empty"
+                    else "unlink" if run.scenario in UNLINKING else "plain",
                     plans=[], steps=run.again, fired=-1)
     opens = base.scenario.startswith("fork") or base.results[0] == "0"
     wanted = ["0", "0", "0"] if opens else base.results
@@ -190,6 +192,10 @@ def check_dump(run: Run, left: Left, closes_well: bool, sticky: bool, in_the_way
     child = run.scenario.startswith("fork")
     stuck = run.plan_on("fstat.dump", "lstat.dump", "unlink.dump")
     if left.dump is None or (os.path.getsize(left.dump) == 0 and (stuck or in_the_way)):
+        return
+    if run.scenario == "empty":
+        if os.path.getsize(left.dump) != jitdump_reader.FILE_HEADER_SIZE and not stuck:
+            raise Failure(f"an emptied dump of {os.path.getsize(left.dump)} bytes")
         return
     torn = run.plan_on("ftruncate.dump", "fstat.dump")
     actual, closed = read_dump(left.dump, torn=torn, child=child)
@@ -221,7 +227,8 @@ def check_files(run: Run, left: Left, opened: bool, closes_well: bool, sticky: b
     unlinks = run.scenario in UNLINKING
     in_the_way = run.scenario == "stale" and not opened
     stuck = run.plan_on("fstat.dump", "lstat.dump", "unlink.dump")
-    if (left.dump is not None) != (opened and not unlinks) and not stuck:
+    leaves_dump = not unlinks or run.scenario == "empty"
+    if (left.dump is not None) != (opened and leaves_dump) and not stuck:
         if not in_the_way and not (sticky and run.scenario.startswith("fork") and not run.plans):
             raise Failure(f"the dump is {'left' if left.dump else 'gone'}")
     check_dump(run, left, closes_well, sticky, in_the_way)
@@ -257,6 +264,9 @@ def check_files(run: Run, left: Left, opened: bool, closes_well: bool, sticky: b
     for path in left.parents:
         if path.endswith(".dump"):
             read_dump(path, torn=False, child=False)
+        elif path.endswith(".new") and not run.plan_on("flock.new", "fstat.new", "lstat.new",
+                                                               "unlink.new"):
+            raise Failure("the file that was to take the dump's place is left")
 
 
 def check(run: Run, base: Run, left: Left) -> None:
