@@ -7,9 +7,9 @@
 #include "append_buffer.h"
 #include "background.h"
 #include "dump_file.h"
+#include "host_process.h"
 #include "jitdump.h"
 #include "perf_map.h"
-#include "host_process.h"
 #include "record_code.h"
 
 #pragma GCC visibility push(hidden)

@@ -12,15 +12,7 @@ header_version() {
 abi=$(header_version MAJOR).$(header_version MINOR)
 version=$abi.$(header_version PATCH)
 
-failed=0
-# expect WHAT EXPECTED FOUND
-# shellcheck disable=SC2046,SC2086,SC2116 # lists are shown on one line
-expect() {
-    if [ "$2" != "$3" ]; then
-        printf '%s\n  expected: %s\n  found:    %s\n' "$1" "$(echo $2)" "$(echo $3)"
-        failed=1
-    fi
-}
+. "$(dirname "$0")/expect.sh"
 
 dynamic_entries() {
     readelf --dynamic --wide "$library" | sed -n "s/.*($1).*\[\(.*\)\]$/\1/p"

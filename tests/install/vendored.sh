@@ -10,18 +10,10 @@ rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
 
-failed=0
-# expect WHAT EXPECTED FOUND
-# shellcheck disable=SC2086,SC2116 # lists are shown on one line
-expect() {
-    if [ "$2" != "$3" ]; then
-        printf '%s\n  expected: %s\n  found:    %s\n' "$1" "$(echo $2)" "$(echo $3)"
-        failed=1
-    fi
-}
-# exported LIBRARY
+. "$here/expect.sh"
+# exported LIBRARY; what begins with _ is the C library's start and end.
 exported() {
-    nm --dynamic --defined-only "$1" | awk '$2 ~ /[A-Z]/ { print $3 }' | sort
+    nm --dynamic --defined-only "$1" | awk '$2 ~ /[A-Z]/ && $3 !~ /^_/ { print $3 }' | sort
 }
 
 hidden='-DJITDUMP_API=__attribute__((visibility("hidden")))'
