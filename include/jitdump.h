@@ -297,7 +297,7 @@ enum jitdump_option_flags {
      * it, the innermost: the line in the function that was inlined. */
     JITDUMP_OUTERMOST_LINES = 4,
     /* What jitdump_embed_source() is given is also written to files beside the dump,
-     * `jit-<pid>-<number>-<name>`, and JIT_CODE_DEBUG_INFO names these in place of the
+     * `jit-<pid>-<number>-<name>`, and all records that name files name these in place of the
      * source's path, so that perf annotate shows source that is in no file. */
     JITDUMP_SOURCE_FILES = 8,
     /* Also writes /tmp/perf-<pid>.map, mode 0600: a line of text for each load and each move,

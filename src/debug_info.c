@@ -2,17 +2,9 @@
 
 #include "debug_info.h"
 
-/* The path under which profilers find the file. */
-static const char *find_file(const struct debug_info *info, const char *file)
-{
-    const struct sources *sources = info->settings->sources;
-    const char *found = sources != NULL ? jd_sources_file(sources, info->source_count, file) : NULL;
-    return found != NULL ? found : file;
-}
-
 static uint64_t entry_size(const struct debug_info *info, const char *file)
 {
-    return sizeof(struct debug_entry) + strlen(find_file(info, file)) + 1;
+    return sizeof(struct debug_entry) + strlen(jd_file_name(&info->file_names, file)) + 1;
 }
 
 static unsigned char *write_entry(unsigned char *to, const struct debug_info *info,
@@ -23,7 +15,7 @@ static unsigned char *write_entry(unsigned char *to, const struct debug_info *in
     entry->code_addr = code_addr;
     entry->line = line;
     entry->discrim = column;
-    file = find_file(info, file);
+    file = jd_file_name(&info->file_names, file);
     return put(to + sizeof(*entry), file, strlen(file) + 1);
 }
 
@@ -148,9 +140,11 @@ static int measure_inlining(struct debug_info *info, struct scratch *scratch, ui
 {
     switch (info->settings->dialect) {
     case JITDUMP_DIALECT_SAMPLY_2023:
-        return jd_inline_2023_measure(&info->inline_2023, &info->track, scratch, size);
+        return jd_inline_2023_measure(&info->inline_2023, &info->track, &info->file_names, scratch,
+                                      size);
     case JITDUMP_DIALECT_SAMPLY_2026:
-        return jd_inline_2026_measure(&info->inline_2026, &info->track, scratch, size);
+        return jd_inline_2026_measure(&info->inline_2026, &info->track, &info->file_names, scratch,
+                                      size);
     default:
         *size = 0;
         return 0;
@@ -189,7 +183,8 @@ int jd_debug_info_check(struct debug_info *info, const struct debug_info_setting
 {
     info->settings = settings;
     info->code = code;
-    info->source_count = settings->sources != NULL ? sources_count(settings->sources) : 0;
+    info->file_names = (struct file_names){
+        settings->sources, settings->sources != NULL ? sources_count(settings->sources) : 0};
     info->size = 0;
     info->shown = NULL;
 

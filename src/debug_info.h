@@ -25,8 +25,7 @@ struct debug_info_settings {
 struct debug_info {
     const struct debug_info_settings *settings;
     const struct jitdump_code *code;
-    /* Of the sources, as many as there were when the sizes were taken. */
-    uint32_t source_count;
+    struct file_names file_names;
 
     /* JIT_CODE_DEBUG_INFO: its size, 0 for none, and its entries. */
     uint64_t size;

@@ -15,7 +15,8 @@ uint64_t jd_inline_2023_words(const struct track *track)
            track->function_count + 3 * functions + 2 * jd_string_list_words(functions);
 }
 
-static void take_memory(struct inline_2023 *info, struct scratch *scratch)
+static void take_memory(struct inline_2023 *info, const struct file_names *file_names,
+                        struct scratch *scratch)
 {
     const struct track *track = info->track;
     const uint64_t functions = function_bound(track);
@@ -31,8 +32,8 @@ static void take_memory(struct inline_2023 *info, struct scratch *scratch)
     info->functions = scratch_take(scratch, functions);
     info->names = scratch_take(scratch, functions);
     info->files = scratch_take(scratch, functions);
-    jd_string_list_init(&info->name_list, track->functions, functions, scratch);
-    jd_string_list_init(&info->file_list, track->functions, functions, scratch);
+    jd_string_list_init(&info->name_list, track->functions, file_names, functions, scratch);
+    jd_string_list_init(&info->file_list, track->functions, file_names, functions, scratch);
 }
 
 /* Functions */
@@ -196,10 +197,11 @@ static uint64_t padded(uint64_t size)
 }
 
 int jd_inline_2023_measure(struct inline_2023 *info, const struct track *track,
-                           struct scratch *scratch, uint64_t *size)
+                           const struct file_names *file_names, struct scratch *scratch,
+                           uint64_t *size)
 {
     info->track = track;
-    take_memory(info, scratch);
+    take_memory(info, file_names, scratch);
     find_calls(info);
     order_calls(info);
     info->total_range_count = 0;

@@ -50,7 +50,8 @@ struct inline_2023 {
 
 uint64_t jd_inline_2023_words(const struct track *track);
 int jd_inline_2023_measure(struct inline_2023 *info, const struct track *track,
-                           struct scratch *scratch, uint64_t *size);
+                           const struct file_names *file_names, struct scratch *scratch,
+                           uint64_t *size);
 unsigned char *jd_inline_2023_write(unsigned char *to, const struct record_stamp *stamp,
                                     const struct inline_2023 *info);
 

@@ -53,13 +53,14 @@ static bool next_offset(const struct inline_2026 *info, uint32_t *next, uint32_t
 }
 
 int jd_inline_2026_measure(struct inline_2026 *info, const struct track *track,
-                           struct scratch *scratch, uint64_t *size)
+                           const struct file_names *file_names, struct scratch *scratch,
+                           uint64_t *size)
 {
     info->track = track;
     info->numbers = scratch_take_filled(scratch, track->position_count, 0xff);
     info->names = scratch_take_filled(scratch, track->function_count, 0xff);
     info->files = scratch_take_filled(scratch, track->function_count, 0xff);
-    jd_string_list_init(&info->strings, track->functions, string_bound(track), scratch);
+    jd_string_list_init(&info->strings, track->functions, file_names, string_bound(track), scratch);
     number_positions(info);
 
     info->unknown = info->position_count;

@@ -27,7 +27,8 @@ struct inline_2026 {
 
 uint64_t jd_inline_2026_words(const struct track *track);
 int jd_inline_2026_measure(struct inline_2026 *info, const struct track *track,
-                           struct scratch *scratch, uint64_t *size);
+                           const struct file_names *file_names, struct scratch *scratch,
+                           uint64_t *size);
 unsigned char *jd_inline_2026_write(unsigned char *to, const struct record_stamp *stamp,
                                     uint64_t code_addr, const struct inline_2026 *info);
 

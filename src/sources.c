@@ -35,6 +35,13 @@ const char *jd_sources_file(const struct sources *sources, uint32_t count, const
     return source != NULL ? source->file : NULL;
 }
 
+const char *jd_file_name(const struct file_names *names, const char *file)
+{
+    const char *found =
+        names->sources != NULL ? jd_sources_file(names->sources, names->count, file) : NULL;
+    return found != NULL ? found : file;
+}
+
 /* A table for twice as many. */
 static bool grow(struct sources *sources)
 {

@@ -51,6 +51,15 @@ const struct source *jd_sources_find(const struct sources *sources, uint32_t cou
 /* The file that stands for the path; NULL: none. */
 const char *jd_sources_file(const struct sources *sources, uint32_t count, const char *path);
 
+/* The sources that there were when the sizes were taken, by which the records name files. */
+struct file_names {
+    const struct sources *sources; /* NULL: none have files */
+    uint32_t count;
+};
+
+/* The path under which profilers find the file: that of the one that stands for it, or its own. */
+const char *jd_file_name(const struct file_names *names, const char *file);
+
 static inline uint32_t sources_count(const struct sources *sources)
 {
     /* Acquire pairs with the release in jd_sources_add(): they are in the table. */

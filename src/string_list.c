@@ -9,7 +9,7 @@ static const char *string(const struct string_list *list, uint32_t id)
     const struct jitdump_function *function = &list->functions[id >> 1];
     if ((id & 1) == STRING_NAME)
         return function->name;
-    return function->file != NULL ? function->file : "";
+    return function->file != NULL ? jd_file_name(list->file_names, function->file) : "";
 }
 
 uint64_t jd_string_list_words(uint64_t strings)
@@ -18,9 +18,11 @@ uint64_t jd_string_list_words(uint64_t strings)
 }
 
 void jd_string_list_init(struct string_list *list, const struct jitdump_function *functions,
-                         uint64_t strings, struct scratch *scratch)
+                         const struct file_names *file_names, uint64_t strings,
+                         struct scratch *scratch)
 {
     list->functions = functions;
+    list->file_names = file_names;
     list->ids = scratch_take(scratch, strings);
     index_table_init(&list->table, strings, scratch);
     list->count = 0;

@@ -7,7 +7,7 @@
 
 static void expect_same(const char *what, const char *is, const char *should)
 {
-    if (is == NULL || should == NULL ? is != should : strcmp(is, should) != 0)
+    if (strcmp(is, should) != 0)
         wrong(what, 0, 1);
 }
 
@@ -24,9 +24,9 @@ static const struct jitdump_function *outer_function(const struct jitdump_track 
             return function_of(track, i);
 }
 
-static const char *file_or_null(const struct jitdump_function *function)
+static bool has_file(const struct jitdump_function *function)
 {
-    return function->file != NULL && function->file[0] != '\0' ? function->file : NULL;
+    return function->file != NULL && function->file[0] != '\0';
 }
 
 /* An element of a list that may lie at any address. */
@@ -36,6 +36,7 @@ static const char *file_or_null(const struct jitdump_function *function)
 /* The form of 2026 */
 
 struct record_2026 {
+    const struct file_facts *file;
     uint64_t offset_count;
     uint64_t position_count;
     uint64_t string_count;
@@ -60,8 +61,9 @@ static void check_frame_2026(const struct record_2026 *record,
                              const struct jitdump_function *function, struct place place)
 {
     expect_same("function", string_2026(record, is->function_name), function->name);
-    expect_same("its file", is->file == -1 ? NULL : string_2026(record, (uint32_t)is->file),
-                file_or_null(function));
+    expect("a file", is->file != -1, has_file(function));
+    if (has_file(function))
+        expect_file(record->file, string_2026(record, (uint32_t)is->file), function->file);
     expect("its first line", is->function_start_line, function->start_line);
     expect("its first column", is->function_start_column, function->start_column);
     expect("line", is->line, place.line);
@@ -88,13 +90,13 @@ static void check_chain_2026(const struct record_2026 *record, uint32_t number,
     expect("the end of the chain", number, JITDUMP_NONE);
 }
 
-void check_inline_2026(struct reader payload, const struct jitdump_track *track,
-                       const struct jitdump_code *code)
+void check_inline_2026(struct reader payload, const struct file_facts *file,
+                       const struct jitdump_track *track, const struct jitdump_code *code)
 {
     uint64_t fields[4];
     memcpy(fields, read_bytes(&payload, sizeof(fields)), sizeof(fields));
     expect("2026 code_addr", fields[0], code->code_addr);
-    struct record_2026 record = {fields[1], fields[2], fields[3], NULL, NULL, {NULL, 0}};
+    struct record_2026 record = {file, fields[1], fields[2], fields[3], NULL, NULL, {NULL, 0}};
     record.offsets = read_bytes(&payload, record.offset_count * sizeof(struct samply_code_offset));
     record.positions =
         read_bytes(&payload, record.position_count * sizeof(struct samply_source_position));
@@ -131,6 +133,7 @@ void check_inline_2026(struct reader payload, const struct jitdump_track *track,
 /* The form of 2023 */
 
 struct record_2023 {
+    const struct file_facts *file;
     struct samply_jit_code_debug_info2 head;
     struct reader files, names;
     const void *functions, *calls, *ranges, *lines;
@@ -175,8 +178,8 @@ static void check_function_2023(const struct record_2023 *record, uint32_t index
                 string_at(record->names, is.function_name_index,
                           record->head.function_names_count),
                 function->name);
-    expect_same("its file", string_at(record->files, is.file_index, record->head.file_count),
-                file_or_null(function) != NULL ? function->file : "");
+    expect_file(record->file, string_at(record->files, is.file_index, record->head.file_count),
+                has_file(function) ? function->file : "");
     expect("its first line", is.start_line, function->start_line);
     expect("its first column", is.start_column, from_zero(function->start_column));
     expect("its flags", is.flags, function->flags);
@@ -253,14 +256,15 @@ static void check_line_at(const struct record_2023 *record, const struct jitdump
     if (place.line == 0)
         return;
     expect("column", line.column_number, from_zero(place.column));
-    expect_same("file of a line",
-                string_at(record->files, line.file_index, record->head.file_count), place.file);
+    expect_file(record->file, string_at(record->files, line.file_index, record->head.file_count),
+                place.file);
 }
 
-void check_inline_2023(struct reader payload, const struct jitdump_track *track,
-                       uint32_t code_size)
+void check_inline_2023(struct reader payload, const struct file_facts *file,
+                       const struct jitdump_track *track, uint32_t code_size)
 {
     struct record_2023 record;
+    record.file = file;
     const size_t head_size = sizeof(record.head) - sizeof(record.head.header);
     memcpy((char *)&record.head + sizeof(record.head.header), read_bytes(&payload, head_size),
            head_size);

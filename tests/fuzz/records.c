@@ -108,22 +108,27 @@ static struct entry read_entry(struct reader *payload)
     return (struct entry){entry.code_addr, {entry.line, entry.discrim, file}};
 }
 
+void expect_file(const struct file_facts *file, const char *is, const char *should)
+{
+    const enum known known = file->has_source_file != NULL
+                                 ? file->has_source_file(file->context, should)
+                                 : KNOWN_NOT;
+    const bool is_source_file =
+        known != KNOWN_NOT &&
+        strncmp(is, file->source_file_prefix, strlen(file->source_file_prefix)) == 0;
+    if (known == KNOWN && !is_source_file)
+        expect_string("file of a source", is, file->source_file_prefix);
+    if (!is_source_file)
+        expect_string("file", is, should);
+}
+
 static void expect_place(const struct file_facts *file, struct place is, struct place should)
 {
     expect("line", is.line, should.line);
     if (should.line == 0)
         return;
     expect("column", is.column, should.column);
-    const enum known known = file->has_source_file != NULL
-                                 ? file->has_source_file(file->context, should.file)
-                                 : KNOWN_NOT;
-    const bool is_source_file =
-        known != KNOWN_NOT &&
-        strncmp(is.file, file->source_file_prefix, strlen(file->source_file_prefix)) == 0;
-    if (known == KNOWN && !is_source_file)
-        expect_string("file of a source", is.file, file->source_file_prefix);
-    if (!is_source_file)
-        expect_string("file", is.file, should.file);
+    expect_file(file, is.file, should.file);
 }
 
 /* Entries of tracks: what holds between two of them is what the track says of each offset in
@@ -267,11 +272,12 @@ void check_group(struct reader *reader, const struct file_facts *file,
             debug_info = true;
         } else if (id == SAMPLY_JIT_CODE_DEBUG_INFO2 && !inlining &&
                    file->dialect == JITDUMP_DIALECT_SAMPLY_2023) {
-            check_inline_2023(payload, chosen_track(code, file->track), (uint32_t)code->code_size);
+            check_inline_2023(payload, file, chosen_track(code, file->track),
+                              (uint32_t)code->code_size);
             inlining = true;
         } else if (id == SAMPLY_JIT_CODE_DEBUG_INFO_2026 && !inlining &&
                    file->dialect == JITDUMP_DIALECT_SAMPLY_2026) {
-            check_inline_2026(payload, chosen_track(code, file->track), code);
+            check_inline_2026(payload, file, chosen_track(code, file->track), code);
             inlining = true;
         } else if (id == SAMPLY_JIT_TIER && !tier_record && file->tier_records) {
             check_tier(payload, tier);

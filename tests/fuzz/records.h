@@ -71,10 +71,14 @@ void check_unwinding(const unsigned char *bytes, uint64_t frame_size, uint64_t h
                      uint32_t elf_mach, const struct jitdump_code *code);
 
 /* The payload of the dialect's inline record against the track. */
-void check_inline_2023(struct reader payload, const struct jitdump_track *track,
-                       uint32_t code_size);
-void check_inline_2026(struct reader payload, const struct jitdump_track *track,
-                       const struct jitdump_code *code);
+void check_inline_2023(struct reader payload, const struct file_facts *file,
+                       const struct jitdump_track *track, uint32_t code_size);
+void check_inline_2026(struct reader payload, const struct file_facts *file,
+                       const struct jitdump_track *track, const struct jitdump_code *code);
+
+/* The name that a record has for the file `should`: its own, or that of the file that stands for
+ * it. */
+void expect_file(const struct file_facts *file, const char *is, const char *should);
 
 /* The position of the track at an offset of the code; JITDUMP_NONE: none. */
 uint32_t position_at(const struct jitdump_track *track, uint32_t code_offset);

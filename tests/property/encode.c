@@ -94,6 +94,10 @@ int main(int argc, char **argv)
     struct jitdump *dump;
     if (jitdump_open(&dump, &options) != 0)
         fail(message);
+    /* Of the files that are described, one stands for a source. */
+    if ((options.flags & JITDUMP_SOURCE_FILES) != 0 &&
+        jitdump_embed_source(dump, "dir/file0.js", "text", 4) != 0)
+        fail("no source");
     static const char code_bytes[1 << 16];
     for (long long size; scanf("%lld", &size) == 1;) {
         if (size < 0 || size > (long long)sizeof(code_bytes))

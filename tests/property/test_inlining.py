@@ -10,21 +10,33 @@ import random
 import subprocess
 import sys
 import tempfile
+from typing import Tuple
 
 from jitdump_tests import decoder
 from jitdump_tests.inlining_check import PERF, SAMPLY_2023, SAMPLY_2026, expect
-from jitdump_tests.inlining_descriptions import random_description
+from jitdump_tests.inlining_descriptions import Description, random_description
 
 CODE_ADDR = 0x10000
-OUTERMOST_LINES = 4
+OUTERMOST_LINES, SOURCE_FILES = 4, 8
+SOURCE = 827346261
+EMBEDDED = "dir/file0.js"  # of encode.c, with SOURCE_FILES
 
 
-def encode(program: str, dialect: int, flags: int, text: str) -> bytes:
+def encode(program: str, dialect: int, flags: int, text: str) -> Tuple[bytes, str]:
+    """The dump, and the file beside it that stands for EMBEDDED."""
     with tempfile.TemporaryDirectory() as directory:
         done = subprocess.run([program, directory, str(dialect), str(flags)], input=text,
                               stdout=subprocess.PIPE, universal_newlines=True, check=True)
-        with open(done.stdout.strip(), "rb") as dump:
-            return dump.read()
+        path = done.stdout.strip()
+        with open(path, "rb") as dump:
+            return dump.read(), path.replace(".dump", "-0-file0.js")
+
+
+def with_file(case: Description, path: str) -> Description:
+    """All records name the file in place of EMBEDDED."""
+    return case._replace(functions=[
+        function._replace(file=path) if function.file == EMBEDDED else function
+        for function in case.functions])
 
 
 def main() -> int:
@@ -37,15 +49,18 @@ def main() -> int:
     while done < count:
         cases = [random_description(random_) for _ in range(min(1000, count - done))]
         dialect, outermost = next(dialects), random_.random() < 0.5
-        dump = encode(program, dialect, OUTERMOST_LINES if outermost else 0,
-                      "".join(case.text() for case in cases))
+        in_files = random_.random() < 0.5
+        flags = (OUTERMOST_LINES if outermost else 0) | (SOURCE_FILES if in_files else 0)
+        dump, path = encode(program, dialect, flags, "".join(case.text() for case in cases))
         groups = list(decoder.groups(dump))
         assert len(groups) == len(cases)
+        assert (groups[0].pop(SOURCE, None) is not None) == (in_files and dialect != PERF)
         for case, group in zip(cases, groups):
             try:
-                expect(case, CODE_ADDR, group, dialect, outermost)
+                expect(with_file(case, path) if in_files else case, CODE_ADDR, group, dialect,
+                       outermost)
             except (AssertionError, IndexError, ValueError) as error:
-                print(f"case {done} of seed {seed}, dialect {dialect}, outermost {outermost}:\n"
+                print(f"case {done} of seed {seed}, dialect {dialect}, flags {flags}:\n"
                       f"{error}\n{case.text()}")
                 return 1
             done += 1

@@ -446,7 +446,8 @@ static void a_sum_of_more_than_4_gib_is_noticed(void **state)
     struct inline_2023 info;
     uint64_t record_size;
     assert_true(scratch_reserve(&scratch, jd_inline_2023_words(&track)));
-    assert_int_equal(jd_inline_2023_measure(&info, &track, &scratch, &record_size),
+    assert_int_equal(jd_inline_2023_measure(&info, &track, &(struct file_names){NULL, 0},
+                                            &scratch, &record_size),
                      JITDUMP_ERROR_RECORD_SIZE);
     scratch_free(&scratch);
     munmap(table, size);

@@ -363,33 +363,44 @@ static void sources_can_be_files_that_the_lines_name(void **state)
     free(contents.bytes);
 }
 
-/* A track names the file too, but samply's records the path by which they know the source. */
-static void the_file_is_for_perf_alone(void **state)
+/* A samply that reads them asks for the file that they name. */
+static void the_inline_records_name_the_file_too(void **state)
 {
     (void)state;
-    struct jitdump *dump = open_dump(JITDUMP_DIALECT_SAMPLY_2026, JITDUMP_SOURCE_FILES);
-    assert_int_equal(jitdump_embed_source(dump, "a.ir", "text", 4), 0);
-    const struct jitdump_function function = {"g", "a.ir", 1, 1, 0, 0};
-    const struct jitdump_position position = {0, 3, 1, JITDUMP_NONE};
-    const struct jitdump_offset offset = {0, 0};
-    const struct jitdump_track track = {sizeof(track), 0, "ir", &function, 1, &position, 1,
-                                        &offset,       1};
-    const struct jitdump_code code = {.struct_size = sizeof(code),
-                                      .name = "f",
-                                      .code_addr = 0x1000,
-                                      .code_size = 4,
-                                      .code_bytes = "code",
-                                      .tracks = &track,
-                                      .track_count = 1};
-    assert_int_equal(jitdump_load(dump, &code, NULL), 0);
-    assert_int_equal(jitdump_close(dump), 0);
-    struct contents contents = read_file(dump_path(directory, getpid()));
-    size_t at = HEADER;
-    next_record(&contents, &at);
-    assert_names_file(&contents, &at, "0-a.ir", "text");
-    const struct expected record = next_record(&contents, &at);
-    assert_memory_equal(record.bytes + record.size - 7, "g\0a.ir", 7);
-    free(contents.bytes);
+    for (int dialect = JITDUMP_DIALECT_SAMPLY_2023; dialect <= JITDUMP_DIALECT_SAMPLY_2026;
+         dialect++) {
+        struct jitdump *dump = open_dump((enum jitdump_dialect)dialect, JITDUMP_SOURCE_FILES);
+        assert_int_equal(jitdump_embed_source(dump, "a.ir", "text", 4), 0);
+        const struct jitdump_function functions[] = {{"g", "a.ir", 1, 1, 0, 0},
+                                                     {"h", "b.js", 1, 1, 0, 0}};
+        const struct jitdump_position positions[] = {{0, 3, 1, JITDUMP_NONE}, {1, 4, 1, 0}};
+        const struct jitdump_offset offsets[] = {{0, 0}, {1, 1}};
+        const struct jitdump_track track = {sizeof(track), 0, "ir",    functions, 2,
+                                            positions,     2, offsets, 2};
+        const struct jitdump_code code = {.struct_size = sizeof(code),
+                                          .name = "f",
+                                          .code_addr = 0x1000,
+                                          .code_size = 4,
+                                          .code_bytes = "code",
+                                          .tracks = &track,
+                                          .track_count = 1};
+        assert_int_equal(jitdump_load(dump, &code, NULL), 0);
+        assert_int_equal(jitdump_close(dump), 0);
+        struct contents contents = read_file(dump_path(directory, getpid()));
+        size_t at = HEADER;
+        next_record(&contents, &at);
+        assert_names_file(&contents, &at, "0-a.ir", "text");
+        /* Of the source that is in no file, and of the one that is in its own. */
+        const struct expected record = next_record(&contents, &at);
+        struct expected file = {.size = 0};
+        file.size = (size_t)snprintf((char *)file.bytes, sizeof(file.bytes), "%s/jit-%d-0-a.ir",
+                                     directory, (int)getpid()) + 1;
+        assert_non_null(memmem(record.bytes, record.size, file.bytes, file.size));
+        assert_non_null(memmem(record.bytes, record.size, "b.js", 5));
+        assert_null(memmem(record.bytes, record.size, "\0a.ir", 6));
+        assert_load(&contents, &at, "f");
+        free(contents.bytes);
+    }
 }
 
 static void what_is_in_a_file_s_place_is_left_alone(void **state)
@@ -503,7 +514,7 @@ int main(void)
         unit_test_in_directory(a_source_is_a_record_in_samply_s_dialects),
         unit_test_in_directory(bad_sources_have_errors_of_their_own),
         unit_test_in_directory(sources_can_be_files_that_the_lines_name),
-        unit_test_in_directory(the_file_is_for_perf_alone),
+        unit_test_in_directory(the_inline_records_name_the_file_too),
         unit_test_in_directory(what_is_in_a_file_s_place_is_left_alone),
         unit_test_in_directory(files_go_with_the_dump_if_it_goes),
         unit_test_in_directory(many_sources_are_found),
