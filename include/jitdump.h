@@ -426,8 +426,8 @@ JITDUMP_API int jitdump_open(struct jitdump **dump, const struct jitdump_options
 /*
  * Flushes, appends JIT_CODE_CLOSE as the file's last record, unmaps the marker page,
  * closes (and with JITDUMP_UNLINK_AT_CLOSE removes, with JITDUMP_EMPTY_AT_CLOSE empties) the
- * file and frees the handle, whatever it returns. No other call on the handle may be under way or follow, in
- * any thread. In the child of a fork that has not appended it only frees.
+ * file and frees the handle, whatever it returns. No other call on the handle may be under way
+ * or follow, in any thread. In the child of a fork that has not appended it only frees.
  *
  * Errors: the sticky one if there is one, SIZE_LIMIT too, or what the last flush meets;
  * DISK_FULL, FILE_TOO_LARGE or IO of the closing itself, when a network file system tells of a
