@@ -1,13 +1,16 @@
 #!/bin/sh
 # Usage: ctest.sh BUILD_FOLDER [ctest option]...
 # Runs ctest, and then says what was skipped and why, which ctest keeps to itself.
+#
+#   JITDUMP_TESTS_REPEAT=until-pass:2   ctest's --repeat; if not set, a test that fails has failed
 set -eu
 cd "$1"
 shift
 
 status=0
-ctest --output-on-failure --no-tests=error --timeout 400 \
-    --output-log Testing/Temporary/ctest.log "$@" || status=$?
+# shellcheck disable=SC2086 # none or two words
+ctest ${JITDUMP_TESTS_REPEAT:+--repeat $JITDUMP_TESTS_REPEAT} --output-on-failure \
+    --no-tests=error --timeout 400 --output-log Testing/Temporary/ctest.log "$@" || status=$?
 
 # The first file tells which tests were skipped as a whole, the second has the output of all.
 # Of cmocka the lines from a test's start up to its being skipped hold the reason.
