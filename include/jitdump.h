@@ -652,7 +652,8 @@ struct jitdump_code {
     const char *name;
     /* Where the code will be executed. */
     uint64_t code_addr;
-    /* In bytes, up to JITDUMP_CODE_SIZE_MAX. May be 0: a function without code. */
+    /* In bytes, up to JITDUMP_CODE_SIZE_MAX. May be 0, of a function without code; but not at the
+     * start of another one, since perf inject 6.1 hangs if that is cut by a later load. */
     uint64_t code_size;
     /* The code itself, of which the dump keeps a copy: where the writable mapping is,
      * if memory is mapped twice. NULL: it is read at code_addr, which must then be
@@ -759,12 +760,21 @@ JITDUMP_API int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_
                                         uint64_t *eh_frame_size);
 
 /*
- * Says that a function's code was moved: appends a JIT_CODE_MOVE. Call it after the
+ * Says that a function's code was moved: appends a JIT_CODE_MOVE, of 64 bytes. Call it after the
  * copy is made and before it is executed. `code_index` is what jitdump_load() gave;
- * `code_size` is the function's size, which a move can't change; for a function with
- * unwinding data, add what jitdump_unwind_size() says of it: perf maps just so many bytes
- * at the new place, and needs that data among them. Name, lines and unwinding data are
- * those of the load.
+ * `code_size` is the function's size, which a move can't change. Name and lines are those of
+ * the load.
+ *
+ * The surer way is to load the function anew, with its new addresses, as if it was another one:
+ *
+ * - Functions with unwinding data must be loaded anew. perf up to 6.12 unwinds a moved one from
+ *   the lowest place that it has had: after moves upwards 1 of 20 call chains is whole, and all are
+ *   after loads. Moves that only ever go downwards do no harm there, if `code_size` has what
+ *   jitdump_unwind_size() says added, since perf maps just so many bytes at the new place.
+ * - `perf inject` 7.2 crashes on every JIT_CODE_MOVE.
+ *
+ * Moves are for perf without `--call-graph dwarf` and for samply, where thousands of functions
+ * move: perf report then has one row for the function, and not one for each load.
  *
  * Memory that is freed needs no call: the next function there takes it over.
  *

@@ -49,12 +49,13 @@ struct function {
     uint32_t op_count;
     char *name;
     const uint8_t *code;
-    size_t code_size;
-    /* With the room that profilers need behind the code; and rounded up to pages. */
-    size_t described_size;
+    /* With the room that profilers need behind the code, rounded up to pages. */
     size_t mapped_size;
-    /* By which the dump knows it. */
-    uint64_t code_index;
+    /* What the dump is told of the code, again at each place that it moves to. */
+    struct jitdump_code description;
+    struct jitdump_unwind unwind;
+    struct jitdump_unwind_step *frame_steps;
+    struct jitdump_line *lines;
     /* Counted when code is moved only. */
     uint64_t calls;
 };

@@ -84,20 +84,30 @@ static uint32_t put_op(struct code *code, const struct program *program, uint32_
     return index + 1;
 }
 
+/* To be called when the code is where it will be executed, and before it is. */
+static void describe(struct jitdump *dump, struct function *function)
+{
+    const uint64_t distance = (uintptr_t)function->code - function->description.code_addr;
+    function->description.code_addr += distance;
+    for (uint64_t i = 0; i < function->description.line_count; i++)
+        function->lines[i].code_addr += distance;
+    check_dump(jitdump_load(dump, &function->description, NULL));
+}
+
 void compile(struct program *program, uint32_t function_number)
 {
     struct function *function = &program->functions[function_number];
     struct code code = { 0 };
     uint32_t first = function->first_op, end = first + function->op_count;
     size_t *loop_begins = allocate(NULL, function->op_count + 1, sizeof(*loop_begins));
-    struct jitdump_line *lines = allocate(NULL, function->op_count + 1, sizeof(*lines));
+    function->lines = allocate(NULL, function->op_count + 1, sizeof(*function->lines));
     uint64_t line_count = 0;
 
     /* What a function does before its first operation and after its last one counts as
      * theirs. */
     put_function_begin(&code);
     for (uint32_t i = first; i < end;) {
-        lines[line_count] = (struct jitdump_line){
+        function->lines[line_count] = (struct jitdump_line){
             .code_addr = line_count == 0 ? 0 : code.size,
             .line = program->ops[i].line,
             .column = program->ops[i].column,
@@ -108,43 +118,39 @@ void compile(struct program *program, uint32_t function_number)
     }
     put_function_end(&code);
 
-    const struct jitdump_unwind unwind = {
-        .struct_size = sizeof(unwind),
-        .steps = code.frame_steps,
+    function->frame_steps = allocate(NULL, code.frame_step_count, sizeof(*function->frame_steps));
+    memcpy(function->frame_steps, code.frame_steps,
+           code.frame_step_count * sizeof(*function->frame_steps));
+    function->unwind = (struct jitdump_unwind){
+        .struct_size = sizeof(function->unwind),
+        .steps = function->frame_steps,
         .step_count = code.frame_step_count,
     };
-    struct jitdump_code description = {
-        .struct_size = sizeof(description),
+    function->description = (struct jitdump_code){
+        .struct_size = sizeof(function->description),
         .name = function->name,
         .code_size = code.size,
-        .lines = lines,
+        .lines = function->lines,
         .line_count = line_count,
-        .unwind = &unwind,
+        .unwind = &function->unwind,
     };
     /* What lay nearer to the code would break its unwinding. */
     uint64_t room;
-    check_dump(jitdump_unwind_size(program->dump, &description, &room));
-    function->code_size = code.size;
-    function->described_size = code.size + (size_t)room;
-    function->mapped_size = in_pages(function->described_size);
+    check_dump(jitdump_unwind_size(program->dump, &function->description, &room));
+    function->mapped_size = in_pages(code.size + (size_t)room);
     function->code = map_code(code.bytes, code.size, function->mapped_size);
-
-    description.code_addr = (uintptr_t)function->code;
-    for (uint64_t i = 0; i < line_count; i++)
-        lines[i].code_addr += description.code_addr;
-    check_dump(jitdump_load(program->dump, &description, &function->code_index));
-    free(lines);
+    describe(program->dump, function);
     free(loop_begins);
     free(code.bytes);
 }
 
-/* To be called while the function is not executing: its old place is gone at once. */
+/* To be called while the function is not executing: its old place is gone at once. It is loaded
+ * anew, since perf would lose the callers of a function with unwinding data that is moved (P24). */
 static void move(struct jitdump *dump, struct function *function)
 {
     const uint8_t *old = function->code;
-    function->code = map_code(old, function->code_size, function->mapped_size);
-    check_dump(jitdump_move(dump, function->code_index, (uintptr_t)old, (uintptr_t)function->code,
-                            function->described_size));
+    function->code = map_code(old, (size_t)function->description.code_size, function->mapped_size);
+    describe(dump, function);
     munmap((void *)(uintptr_t)old, function->mapped_size);
 }
 

@@ -169,8 +169,11 @@ void program_read(struct program *program, const char *path)
 
 void program_free(struct program *program)
 {
-    for (uint32_t i = 0; i < program->function_count; i++)
+    for (uint32_t i = 0; i < program->function_count; i++) {
         free(program->functions[i].name);
+        free(program->functions[i].frame_steps);
+        free(program->functions[i].lines);
+    }
     free(program->functions);
     free(program->ops);
     free(program->path);

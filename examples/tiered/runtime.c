@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -47,8 +48,9 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-static void log_code(FILE *log, const struct function *function, const struct compiled *compiled)
+static void log_code(FILE *log, const struct function *function)
 {
+    const struct compiled *compiled = function->compiled;
     fprintf(log,
             "{\"code\": \"%s%s\", \"addr\": %" PRIuPTR ", \"size\": %u, \"since\": %" PRIu64
             ", \"positions\": [",
@@ -84,9 +86,10 @@ static uint32_t size_in_cache(const struct runtime *runtime, uint32_t code_size)
     return (described_size(runtime, code_size) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static void describe(struct runtime *runtime, struct function *function,
-                     const struct compiled *compiled)
+/* To be called when the code is where it will be executed, and before it is. */
+static void describe(struct runtime *runtime, const struct function *function)
 {
+    const struct compiled *compiled = function->compiled;
     const uint32_t function_count = runtime->program->function_count;
     const struct jitdump_track tracks[] = {
         {sizeof(tracks[0]), 0, "source", runtime->source_functions, function_count, compiled->source,
@@ -102,9 +105,9 @@ static void describe(struct runtime *runtime, struct function *function,
                                       .tracks = tracks,
                                       .track_count = 2,
                                       .unwind = &frame};
-    check_dump(jitdump_load(runtime->dump, &code, &function->code_index));
+    check_dump(jitdump_load(runtime->dump, &code, NULL));
     if (runtime->log != NULL)
-        log_code(runtime->log, function, compiled);
+        log_code(runtime->log, function);
 }
 
 void runtime_start(struct runtime *runtime, struct program *program,
@@ -138,20 +141,23 @@ void runtime_start(struct runtime *runtime, struct program *program,
 
 void runtime_compile(struct runtime *runtime, uint32_t number, enum tier tier)
 {
-    static struct compiled compiled;
     struct function *function = &runtime->program->functions[number];
-    compile(runtime->program, number, tier, &compiled);
-    if (used + size_in_cache(runtime, compiled.code.size) > CACHE_SIZE)
+    if (function->compiled == NULL)
+        function->compiled = calloc(1, sizeof(*function->compiled));
+    if (function->compiled == NULL)
+        die("no memory for code: %s", strerror(errno));
+    compile(runtime->program, number, tier, function->compiled);
+    const struct code *code = &function->compiled->code;
+    if (used + size_in_cache(runtime, code->size) > CACHE_SIZE)
         die("the code cache is full");
     protect(PROT_READ | PROT_WRITE);
     function->tier = tier;
-    function->code = memcpy(cache + used, compiled.code.bytes, compiled.code.size);
-    function->code_size = compiled.code.size;
+    function->code = memcpy(cache + used, code->bytes, code->size);
+    function->code_size = code->size;
     used += size_in_cache(runtime, function->code_size);
     protect(PROT_READ | PROT_EXEC);
     __builtin___clear_cache((char *)function->code, (char *)function->code + function->code_size);
-    /* The code is there and has not run. */
-    describe(runtime, function, &compiled);
+    describe(runtime, function);
 }
 
 /* The function that lies next at or behind the offset; NULL: none. */
@@ -168,25 +174,23 @@ static struct function *next_function(struct program *program, uint32_t offset)
 
 void runtime_compact(struct runtime *runtime)
 {
+    bool moved[FUNCTIONS_MAX] = {false};
     uint32_t to = 0;
     protect(PROT_READ | PROT_WRITE);
     for (struct function *function; (function = next_function(runtime->program, to)) != NULL;) {
-        uint8_t *old = function->code;
-        if (old != cache + to) {
+        if (function->code != cache + to) {
             /* Nothing in the code depends on where it lies. */
-            function->code = memmove(cache + to, old, function->code_size);
-            check_dump(jitdump_move(runtime->dump, function->code_index, (uintptr_t)old,
-                                    (uintptr_t)function->code,
-                                    described_size(runtime, function->code_size)));
-            if (runtime->log != NULL)
-                fprintf(runtime->log,
-                        "{\"moved\": \"%s%s\", \"addr\": %" PRIuPTR ", \"since\": %" PRIu64 "}\n",
-                        tier_prefixes[function->tier], function->name, (uintptr_t)function->code,
-                        now());
+            function->code = memmove(cache + to, function->code, function->code_size);
+            moved[function - runtime->program->functions] = true;
         }
         to += size_in_cache(runtime, function->code_size);
     }
     used = to;
     protect(PROT_READ | PROT_EXEC);
     __builtin___clear_cache((char *)cache, (char *)cache + used);
+    /* Loaded anew, since perf can lose the callers of functions with unwinding data that are moved
+     * (P24); when all have moved, since their bytes are read where they lie. */
+    for (uint32_t i = 0; i < runtime->program->function_count; i++)
+        if (moved[i])
+            describe(runtime, &runtime->program->functions[i]);
 }

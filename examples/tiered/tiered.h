@@ -59,7 +59,7 @@ struct function {
     enum tier tier;
     uint8_t *code; /* through which all calls go */
     uint32_t code_size;
-    uint64_t code_index;
+    struct compiled *compiled; /* kept, to describe the code again where it moves to */
     /* Of calls and of rounds of its loops, in the baseline tier. */
     uint64_t count;
 };

@@ -33,7 +33,7 @@ class PerfTest(unittest.TestCase):
         return type(self).__name__.split("_")[0]
 
     def session(self) -> Session:
-        directory = tempfile.mkdtemp(prefix="jitdump-")
+        directory = tempfile.mkdtemp(prefix="jitted-")  # P30
         self.addCleanup(shutil.rmtree, directory)
         return Session(pathlib.Path(directory).resolve())
 

@@ -39,15 +39,11 @@ class Code:
 
 class Log:
     def __init__(self, path: pathlib.Path) -> None:
-        codes: dict[str, Code] = {}
         self.placements: list[tuple[int, int, Code]] = []  # since, addr
         for line in path.read_text().splitlines():
             event = json.loads(line)
-            if "code" in event:
-                codes[event["code"]] = Code(event["code"], event["size"],
-                                            [tuple(o) for o in event["offsets"]],
-                                            event["positions"])
-            code = codes[event.get("code") or event["moved"]]
+            code = Code(event["code"], event["size"], [tuple(o) for o in event["offsets"]],
+                        event["positions"])
             self.placements.append((event["since"], event["addr"], code))
 
     def at(self, addr: int, time: int) -> tuple[Code, int] | None:

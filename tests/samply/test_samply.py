@@ -140,10 +140,9 @@ class Samply(unittest.TestCase):
         loads: list[tuple[int, Code, int]] = []
         start = 0
         for since, _, code in log.placements:
-            if code not in [known for _, known, _ in loads]:
-                loads.append((start, code, since))
-                start += code.size
-        first_optimised = {code.name.split()[1]: since for _, code, since in loads
+            loads.append((start, code, since))
+            start += code.size
+        first_optimised = {code.name.split()[1]: since for _, code, since in reversed(loads)
                            if code.name.startswith("Ion")}
 
         shown: collections.Counter[str] = collections.Counter()

@@ -6,7 +6,7 @@ import collections
 import pathlib
 import re
 
-from jitdump_tests import perf
+from jitdump_tests import jitdump_reader, perf
 from jitdump_tests.perf_case import PerfTest
 from jitdump_tests.tiered_log import FUNCTIONS, Log
 
@@ -85,8 +85,9 @@ class Tiered(PerfTest):
                      "if x < 100000000 then"):
             self.assertIn(line, text)
 
-    def test_P21_call_chains_after_moves(self) -> None:
-        """The cache has been compacted for most of the time: each function was moved."""
+    def test_P24_call_chains_after_moves(self) -> None:
+        """The cache has been compacted for most of the time: each function was moved, and loaded
+        anew at its new place."""
         self.recording.call_graph = ["--call-graph", "dwarf,2048"]
         log = self.record()
         self.recording.inject()
@@ -97,6 +98,11 @@ class Tiered(PerfTest):
         self.assertGreaterEqual(len(in_code), SAMPLES_MIN)
         self.assertGreaterEqual(complete, 0.99 * len(in_code))
         self.assertGreater(len(log.placements), len({code.name for _, _, code in log.placements}))
+        (dump,) = self.recording.directory.glob("jit-*.dump")
+        loads = [record for record in jitdump_reader.read(dump).records
+                 if isinstance(record, (jitdump_reader.Load, jitdump_reader.Move))]
+        self.assertEqual([type(load) for load in loads],
+                         [jitdump_reader.Load] * len(log.placements))
 
     def test_perf_map_alone(self) -> None:
         """Without inject. The map knows no time: addresses must not be used twice."""

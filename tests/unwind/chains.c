@@ -1,19 +1,30 @@
 /*
  * Calls generated functions, described to perf, for some time of the processor's.
  *
- *     chains gap|no-gap CPU_MS FUNCTION...    a chain of calls that ends in `leaf`
+ *     chains HOW CPU_MS FUNCTION...    a chain of calls that ends in `leaf`
  *
- * Prints where each function lies, in the form that tests/jitdump_tests/truth.py reads.
+ * HOW: where the functions lie, and how perf learns of it.
+ *
+ *     gap      with the room that perf needs behind each
+ *     no-gap   without
+ *     moved    copied upwards again and again, and moved for perf by jitdump_move()
+ *     anew     the same, and loaded anew
+ *     reused   loaded anew again and again, where other functions lay before
+ *
+ * Prints where each function lies from when on, in the form that tests/jitdump_tests/truth.py reads.
  */
 #define _GNU_SOURCE
 #include "functions.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { CALLS_BETWEEN_CLOCK_READS = 1000, PLACEMENTS = 20 };
 
 static uint64_t now(clockid_t clock)
 {
@@ -22,30 +33,63 @@ static uint64_t now(clockid_t clock)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-int main(int argc, char **argv)
+static void load(struct jitdump *dump, struct function *function, uint64_t *index)
 {
-    enum { CALLS_BETWEEN_CLOCK_READS = 1000 };
+    const struct jitdump_code code = function_code(function);
+    check(jitdump_load(dump, &code, index));
+    printf("{\"pid\": %d, \"function\": \"%s\", \"addr\": %" PRIu64 ", \"size\": %" PRIu64
+           ", \"since\": %" PRIu64 ", \"file\": \"\", \"lines\": [], \"code\": \"\"}\n",
+           getpid(), code.name, code.code_addr, code.code_size, now(CLOCK_MONOTONIC));
+}
+
+static void move(struct jitdump *dump, struct function *function, uint64_t index, uint64_t from)
+{
+    const struct jitdump_code code = function_code(function);
+    uint64_t room;
+    check(jitdump_unwind_size(dump, &code, &room));
+    check(jitdump_move(dump, index, from, code.code_addr, code.code_size + room));
+    printf("{\"moved\": \"%s\", \"pid\": %d, \"addr\": %" PRIu64 ", \"since\": %" PRIu64 "}\n",
+           code.name, getpid(), code.code_addr, now(CLOCK_MONOTONIC));
+}
+
+__attribute__((noinline)) static void call_until(uint64_t end, int argc, char **argv)
+{
     const struct function *chain[CHAIN_MAX];
-    if (argc < 3)
-        return 2;
-
-    struct jitdump *dump;
-    check(jitdump_open(&dump, NULL));
-    functions_place(strcmp(argv[1], "gap") == 0 ? dump : NULL);
-    for (size_t i = 0; i < FUNCTION_COUNT; i++) {
-        const struct jitdump_code code = function_code(&functions[i]);
-        check(jitdump_load(dump, &code, NULL));
-        printf("{\"pid\": %d, \"function\": \"%s\", \"addr\": %" PRIu64 ", \"size\": %" PRIu64
-               ", \"since\": %" PRIu64 ", \"file\": \"\", \"lines\": [], \"code\": \"\"}\n",
-               getpid(), code.name, code.code_addr, code.code_size, now(CLOCK_MONOTONIC));
-    }
-
     struct link links[CHAIN_MAX];
-    chain_link(chain, chain_parse(argc - 2, argv + 2, chain), links);
-    const uint64_t end = now(CLOCK_PROCESS_CPUTIME_ID) + strtoull(argv[2], NULL, 10) * 1000000;
+    chain_link(chain, chain_parse(argc, argv, chain), links);
     while (now(CLOCK_PROCESS_CPUTIME_ID) < end)
         for (int i = 0; i < CALLS_BETWEEN_CLOCK_READS; i++)
             call_chain(links);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    const bool moved = strcmp(argv[1], "moved") == 0;
+    const bool reused = strcmp(argv[1], "reused") == 0;
+    const uint64_t cpu_ns = strtoull(argv[2], NULL, 10) * 1000000;
+    const size_t placements = moved || reused || strcmp(argv[1], "anew") == 0 ? PLACEMENTS : 1;
+
+    struct jitdump *dump;
+    check(jitdump_open(&dump, NULL));
+    unsigned char *const memory = functions_memory();
+    unsigned char *to = memory;
+    uint64_t indices[FUNCTION_COUNT];
+    for (size_t placement = 0; placement < placements; placement++) {
+        uint64_t from[FUNCTION_COUNT];
+        for (size_t i = 0; i < FUNCTION_COUNT; i++)
+            from[i] = functions[i].code_addr;
+        to = functions_place(reused ? memory : to, reused ? placement % FUNCTION_COUNT : 0,
+                             strcmp(argv[1], "no-gap") == 0 ? NULL : dump);
+        for (size_t i = 0; i < FUNCTION_COUNT; i++) {
+            if (moved && placement > 0)
+                move(dump, &functions[i], indices[i], from[i]);
+            else
+                load(dump, &functions[i], &indices[i]);
+        }
+        call_until(cpu_ns * (placement + 1) / placements, argc - 2, argv + 2);
+    }
     check(jitdump_close(dump));
     return 0;
 }

@@ -32,7 +32,7 @@ __attribute__((noinline)) static int call_and_catch(struct link *links)
 
 int main(int argc, char **argv)
 {
-    functions_place(nullptr);
+    functions_place(functions_memory(), 0, nullptr);
     std::vector<std::unique_ptr<uint64_t[]>> eh_frames;
     for (const struct function &function : functions) {
         const struct jitdump_code code = function_code(&function);

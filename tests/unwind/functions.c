@@ -15,7 +15,6 @@ TEMPLATE(saving);
 TEMPLATE(pushing);
 TEMPLATE(leaf);
 
-enum { MEMORY_SIZE = 1 << 16 };
 struct function functions[FUNCTION_COUNT];
 
 void check(int error)
@@ -43,21 +42,28 @@ static struct function function(const char *name, const unsigned char *start,
                    .step_count = (uint64_t)(steps_end - steps)}};
 }
 
-void functions_place(const struct jitdump *dump)
+unsigned char *functions_memory(void)
+{
+    unsigned char *const memory =
+        mmap(NULL, FUNCTIONS_MEMORY_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
+             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        perror("mmap");
+        exit(1);
+    }
+    return memory;
+}
+
+unsigned char *functions_place(unsigned char *to, size_t first, const struct jitdump *dump)
 {
 #define FUNCTION(name)                                                                             \
     function(#name, name, name##_end, name##_return, name##_steps, name##_steps_end)
     const struct function templates[FUNCTION_COUNT] = {
         FUNCTION(keeper), FUNCTION(standard), FUNCTION(saving), FUNCTION(pushing), FUNCTION(leaf)};
 #undef FUNCTION
-    unsigned char *const memory = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
-                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-        perror("mmap");
-        exit(1);
-    }
-    unsigned char *to = memory;
-    for (size_t i = 0; i < FUNCTION_COUNT; i++) {
+    unsigned char *const start = to;
+    for (size_t n = 0; n < FUNCTION_COUNT; n++) {
+        const size_t i = (first + n) % FUNCTION_COUNT;
         functions[i] = templates[i];
         functions[i].code_addr = (uint64_t)(uintptr_t)to;
         memcpy(to, functions[i].code_bytes, (size_t)functions[i].code_size);
@@ -66,7 +72,8 @@ void functions_place(const struct jitdump *dump)
         check(jitdump_unwind_size(dump, &code, &gap));
         to += (code.code_size + gap + 15) / 16 * 16;
     }
-    __builtin___clear_cache((char *)memory, (char *)memory + MEMORY_SIZE);
+    __builtin___clear_cache((char *)start, (char *)to);
+    return to;
 }
 
 struct jitdump_code function_code(const struct function *function)

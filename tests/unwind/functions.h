@@ -30,9 +30,13 @@ extern struct function functions[FUNCTION_COUNT];
  * the length. Ends the process if there is no such function. */
 size_t chain_parse(int argc, char **argv, const struct function *chain[CHAIN_MAX]);
 
-/* Copies all functions to executable memory, with the room that perf needs behind each; with a
- * NULL dump none. */
-void functions_place(const struct jitdump *dump);
+/* Executable memory, which ends the process if there is none. */
+enum { FUNCTIONS_MEMORY_SIZE = 1 << 16 };
+unsigned char *functions_memory(void);
+
+/* Copies all functions to `to` and behind, number `first` in front, with the room that perf needs
+ * behind each; with a NULL dump none. Returns the end. */
+unsigned char *functions_place(unsigned char *to, size_t first, const struct jitdump *dump);
 
 struct jitdump_code function_code(const struct function *function);
 

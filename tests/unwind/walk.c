@@ -213,7 +213,7 @@ static bool all_visited(const struct function *function)
 int main(int argc, char **argv)
 {
     static uint64_t eh_frames[FUNCTION_COUNT][EH_FRAME_SIZE_MAX / sizeof(uint64_t)];
-    functions_place(NULL);
+    functions_place(functions_memory(), 0, NULL);
     for (size_t i = 0; i < FUNCTION_COUNT; i++) {
         const struct jitdump_code code = function_code(&functions[i]);
         uint64_t size;
