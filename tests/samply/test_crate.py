@@ -145,9 +145,7 @@ class Crate(unittest.TestCase):
                 deepest = max(here, key=len) if here else ()
                 found = [outer.name] + [function.name for function, _, _ in deepest]
                 self.assertEqual(found[::-1], [frame.function for frame in code.chain(offset)])
-            tier = self.extension(group, TIER)
-            self.assertEqual(tier[8:].rstrip(b"\0").decode(),
-                             "Baseline" if code.name.startswith("Baseline: ") else "Optimised")
+            self.assertNotIn(TIER, [record["id"] for record in group], "S13")
         # clamp, in the optimised score, is in two pieces, and square is inlined twice.
         score = groups[[group[-1]["name"] for group in groups].index("Ion: score")]
         _, calls, _ = decoder.inline_2023(self.extension(score, decoder.INLINE_2023),
