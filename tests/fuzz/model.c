@@ -3,7 +3,7 @@
 
 #include "elf_mach.h"
 #include "faults.h"
-#include "wire.h"
+#include "format/records.h"
 
 #include <errno.h>
 #include <stdio.h>

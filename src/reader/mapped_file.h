@@ -1,0 +1,25 @@
+/*
+ * A file in memory, as long as it was when it was opened. Nothing is read before it is looked at.
+ *
+ * If somebody cuts the file shorter while it is mapped, looking at what is gone raises SIGBUS.
+ */
+#ifndef JITDUMP_READER_MAPPED_FILE_H
+#define JITDUMP_READER_MAPPED_FILE_H
+
+#include <stdint.h>
+
+struct mapped_file {
+    const unsigned char *data; /* NULL if the file is empty */
+    uint64_t size;
+};
+
+/* Returns 0, or an errno value: EINVAL if it is no regular file, EFBIG if it has no place in the
+ * address space. After an error `file` is empty, and may be closed. */
+int jd_mapped_file_open(struct mapped_file *file, const char *path);
+void jd_mapped_file_close(struct mapped_file *file);
+
+/* Gives the memory of the bytes from `begin` to `end` back; they are read again when they are looked
+ * at again. For passing through a file that is larger than what one wants to occupy. */
+void jd_mapped_file_release(const struct mapped_file *file, uint64_t begin, uint64_t end);
+
+#endif
