@@ -99,4 +99,8 @@ bool jd_description_read(struct description *description, const struct history *
  * parents. */
 uint32_t jd_description_call_at(const struct description *description, uint32_t code_offset);
 
+/* The row that holds at an offset; NULL in front of the first. */
+const struct line_row *jd_description_row_at(const struct description *description,
+                                             uint32_t code_offset);
+
 #endif

@@ -18,6 +18,7 @@
 #define JITDUMP_READER_HISTORY_H
 
 #include "reader/dump_reader.h"
+#include "reader/mapped_file.h"
 #include "reader/problem.h"
 
 #define HISTORY_NONE UINT32_MAX
@@ -82,8 +83,10 @@ struct history {
     uint64_t *sources;
     uint32_t source_count;
 
+    /* Of all ids. */
+    uint64_t record_count;
     uint32_t move_count;
-    /* The latest time of a record; the header's if there is none. */
+    /* The latest time of a record; 0 if there is none. */
     uint64_t last_timestamp;
     /* Where the first record lies whose time is before that of the record before; 0: none. */
     uint64_t backwards;
@@ -99,7 +102,7 @@ enum history_error {
 /* Reads the whole dump. Records that can't be read are told to `problems` (which may be NULL) and left
  * out; a dump that is cut off or breaks off is read so far, see reader.end. After an error the
  * history is empty, and may be freed. */
-enum history_error jd_history_read(struct history *history, struct span file,
+enum history_error jd_history_read(struct history *history, const struct mapped_file *file,
                                    const struct problems *problems);
 void jd_history_free(struct history *history);
 

@@ -6,11 +6,14 @@
 #ifndef JITDUMP_READER_MAPPED_FILE_H
 #define JITDUMP_READER_MAPPED_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct mapped_file {
     const unsigned char *data; /* NULL if the file is empty */
     uint64_t size;
+    /* False: bytes that come from elsewhere, which are left as they are. */
+    bool mapped;
 };
 
 /* Returns 0, or an errno value: EINVAL if it is no regular file, EFBIG if it has no place in the
