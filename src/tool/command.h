@@ -14,6 +14,7 @@ enum exit_status {
     STATUS_TROUBLE = 2 /* wrong usage, or it could not be done */
 };
 
+int check_command(int argc, char **argv);
 int dump_command(int argc, char **argv);
 
 #endif

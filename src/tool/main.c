@@ -13,6 +13,7 @@ static const struct command {
     char *called; /* argv[0] of the command */
     const char *summary;
 } commands[] = {
+    {"check", check_command, "jitdump check", "say what is wrong with a dump, or with a profile"},
     {"dump", dump_command, "jitdump dump", "show what a dump holds"},
 };
 
