@@ -79,7 +79,8 @@ enum described jd_describe_debug_info(struct describing *describing)
         return DESCRIBED_NO_MEMORY;
     for (uint64_t i = 0; i < entry_count; i++) {
         /* An address in front of the code becomes an offset behind it. */
-        const uint64_t code_offset = cursor_u64(cursor, cut) - piece->code_addr;
+        const uint64_t code_offset =
+            cursor_u64(cursor, cut) - describing->history->line_bias - piece->code_addr;
         const uint32_t line = cursor_u32(cursor, cut);
         const uint32_t column = cursor_u32(cursor, cut);
         const uint32_t file = names_add(&names, cursor_string(cursor, cut));

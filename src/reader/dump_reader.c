@@ -102,3 +102,8 @@ struct cursor jd_dump_record_cursor(const struct dump_reader *reader, const stru
     const uint64_t begin = (uint64_t)(record->payload.data - reader->file.data);
     return cursor_over(reader, begin, begin + record->payload.size);
 }
+
+bool jd_dump_is_big_endian(const struct dump_reader *reader)
+{
+    return reader->file.data[0] == (unsigned char)(JITDUMP_MAGIC >> 24);
+}

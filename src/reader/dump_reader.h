@@ -54,6 +54,9 @@ bool jd_dump_reader_next(struct dump_reader *reader, struct dump_record *record)
 /* The record at an offset where jd_dump_reader_next() found one. The reader does not move. */
 bool jd_dump_reader_at(const struct dump_reader *reader, uint64_t offset, struct dump_record *record);
 
+/* Whether the dump is of a big-endian machine. */
+bool jd_dump_is_big_endian(const struct dump_reader *reader);
+
 /* Over the record's payload, in the file's byte order; offsets are the file's. */
 struct cursor jd_dump_record_cursor(const struct dump_reader *reader, const struct dump_record *record);
 

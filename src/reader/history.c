@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* How much of a large file is behind before its memory is given back. */
-#define RELEASE_BYTES (UINT64_C(64) << 20)
+/* V8 dumps (Node, Chromium) show by their functions' names, "JS:…", and by that no line is below. */
+#define V8_LINE_BIAS 64
 
 /* What is kept while the records go by. */
 struct reading {
@@ -15,6 +15,9 @@ struct reading {
     const struct problems *problems;
     /* What belongs to the next load. */
     struct piece described;
+    /* Of all tables of lines: the lowest first offset in its code. And whether any code is V8's. */
+    uint64_t lowest_line;
+    bool any_v8;
     struct history_event *events;
     struct history_move *moves;
     uint64_t event_count;
@@ -35,6 +38,27 @@ static enum history_error add_event(struct reading *reading, const struct dump_r
     events[reading->event_count++] =
         (struct history_event){record->timestamp, record->offset, piece, move};
     return HISTORY_OK;
+}
+
+/* The first address in the record of a piece's lines, as an offset in its code. */
+static uint64_t first_line(const struct reading *reading, const struct piece *piece)
+{
+    struct dump_record record;
+    if (piece->debug_info == 0 ||
+        !jd_dump_reader_at(&reading->history->reader, piece->debug_info, &record))
+        return UINT64_MAX;
+    struct cursor cursor = jd_dump_record_cursor(&reading->history->reader, &record);
+    cursor_take(&cursor, sizeof(struct jit_code_debug_info) - sizeof(struct jit_record_header), NULL);
+    const uint64_t address = cursor_u64(&cursor, NULL);
+    return cursor_left(&cursor) > 0 ? address - piece->code_addr : UINT64_MAX;
+}
+
+static void note_v8(struct reading *reading, const struct piece *piece)
+{
+    const uint64_t line = first_line(reading, piece);
+    if (line < reading->lowest_line)
+        reading->lowest_line = line;
+    reading->any_v8 |= piece->name.size > 3 && memcmp(piece->name.data, "JS:", 3) == 0;
 }
 
 static enum history_error read_load(struct reading *reading, const struct dump_record *record)
@@ -66,6 +90,7 @@ static enum history_error read_load(struct reading *reading, const struct dump_r
     piece->tid = load.tid;
     piece->load = record->offset;
     piece->first_life = HISTORY_NONE;
+    note_v8(reading, piece);
     pieces[history->piece_count] = *piece;
     *piece = (struct piece){0};
     return add_event(reading, record, history->piece_count++, HISTORY_NONE);
@@ -145,7 +170,7 @@ static enum history_error read_records(struct reading *reading, const struct map
 {
     struct history *const history = reading->history;
     struct dump_record record;
-    uint64_t released = 0;
+    uint64_t passed = 0;
     uint64_t last = 0;
     while (jd_dump_reader_next(&history->reader, &record)) {
         if (record.timestamp < last && history->backwards == 0)
@@ -153,14 +178,13 @@ static enum history_error read_records(struct reading *reading, const struct map
         last = record.timestamp;
         if (last > history->last_timestamp)
             history->last_timestamp = last;
+        if (last < history->first_timestamp || history->record_count == 0)
+            history->first_timestamp = last;
         history->record_count++;
         const enum history_error error = read_record(reading, &record);
         if (error != HISTORY_OK)
             return error;
-        if (record.offset - released > RELEASE_BYTES) {
-            jd_mapped_file_release(file, released, record.offset);
-            released = record.offset;
-        }
+        jd_mapped_file_pass(file, &passed, record.offset);
     }
     return HISTORY_OK;
 }
@@ -171,8 +195,11 @@ enum history_error jd_history_read(struct history *history, const struct mapped_
     *history = (struct history){0};
     if (!jd_dump_reader_init(&history->reader, (struct span){file->data, file->size}))
         return HISTORY_NO_DUMP;
-    struct reading reading = {.history = history, .problems = problems};
+    struct reading reading = {
+        .history = history, .problems = problems, .lowest_line = UINT64_MAX};
     enum history_error error = read_records(&reading, file);
+    if (reading.any_v8 && reading.lowest_line == V8_LINE_BIAS)
+        history->line_bias = V8_LINE_BIAS;
     if (error == HISTORY_OK)
         error = jd_lives_read(history, reading.events, reading.event_count, reading.moves, problems);
     free(reading.events);

@@ -86,10 +86,15 @@ struct history {
     /* Of all ids. */
     uint64_t record_count;
     uint32_t move_count;
-    /* The latest time of a record; 0 if there is none. */
+    /* The earliest and the latest time of a record; 0 if there is none. */
+    uint64_t first_timestamp;
     uint64_t last_timestamp;
     /* Where the first record lies whose time is before that of the record before; 0: none. */
     uint64_t backwards;
+
+    /* What the addresses of JIT_CODE_DEBUG_INFO are too high by: V8 adds 64, for the ELF header that
+     * perf once put before the code. */
+    uint64_t line_bias;
 };
 
 enum history_error {

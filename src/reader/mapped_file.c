@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Enough that the calls cost nothing beside the reading. */
+#define PASSED_BYTES (UINT64_C(64) << 20)
+
 static int map(struct mapped_file *file, int fd)
 {
     struct stat status;
@@ -46,13 +49,13 @@ void jd_mapped_file_close(struct mapped_file *file)
     *file = (struct mapped_file){0};
 }
 
-void jd_mapped_file_release(const struct mapped_file *file, uint64_t begin, uint64_t end)
+void jd_mapped_file_pass(const struct mapped_file *file, uint64_t *passed, uint64_t offset)
 {
-    if (!file->mapped)
+    if (!file->mapped || offset < *passed || offset - *passed < PASSED_BYTES)
         return;
     const uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
-    const uint64_t first = (begin + page_size - 1) / page_size * page_size;
-    const uint64_t last = end / page_size * page_size;
-    if (first < last)
-        madvise((void *)(uintptr_t)(file->data + first), (size_t)(last - first), MADV_DONTNEED);
+    const uint64_t first = *passed / page_size * page_size;
+    const uint64_t last = offset / page_size * page_size;
+    madvise((void *)(uintptr_t)(file->data + first), (size_t)(last - first), MADV_DONTNEED);
+    *passed = offset;
 }

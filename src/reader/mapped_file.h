@@ -21,8 +21,9 @@ struct mapped_file {
 int jd_mapped_file_open(struct mapped_file *file, const char *path);
 void jd_mapped_file_close(struct mapped_file *file);
 
-/* Gives the memory of the bytes from `begin` to `end` back; they are read again when they are looked
- * at again. For passing through a file that is larger than what one wants to occupy. */
-void jd_mapped_file_release(const struct mapped_file *file, uint64_t begin, uint64_t end);
+/* For passing through a file that is larger than what one wants to occupy: gives the memory of what
+ * lies between `*passed` and `offset` back, once that is 64 MiB, and moves `*passed` up. What is looked
+ * at again is read again. */
+void jd_mapped_file_pass(const struct mapped_file *file, uint64_t *passed, uint64_t offset);
 
 #endif

@@ -5,6 +5,7 @@
 #include "tool/command.h"
 #include "tool/json.h"
 #include "tool/messages.h"
+#include "tool/text.h"
 
 #include "check/dump_check.h"
 #include "check/profile_check.h"
@@ -50,10 +51,13 @@ static void print_finding(const struct findings *findings, enum finding finding)
     for (uint64_t i = 0; i < count && i < FINDING_PLACES; i++) {
         const struct finding_place *const place = &findings->of[finding].places[i];
         if (place->offset != FINDING_NOWHERE)
-            printf("    at 0x%" PRIx64 "%s%s\n", place->offset, place->text[0] != '\0' ? ": " : "",
-                   place->text);
+            printf("    at 0x%" PRIx64 "%s", place->offset, place->text[0] != '\0' ? ": " : "");
         else if (place->text[0] != '\0')
-            printf("    %s\n", place->text);
+            printf("    ");
+        else
+            continue;
+        print_string(stdout, place->text);
+        putchar('\n');
     }
     if (count > FINDING_PLACES)
         printf("    and %" PRIu64 " more\n", count - FINDING_PLACES);
@@ -64,24 +68,26 @@ static void print_finding_json(const struct findings *findings, enum finding fin
 {
     const struct finding_kind *const kind = &jd_finding_kinds[finding];
     const uint64_t count = findings->of[finding].count;
-    printf("{\"finding\":\"%s\",\"severity\":\"%s\",\"fact\":", kind->name,
-           severity_names[kind->severity]);
-    json_text(stdout, kind->fact);
-    printf(",\"count\":%" PRIu64 ",\"text\":", count);
-    json_text(stdout, kind->text);
-    printf(",\"way_out\":");
-    json_text(stdout, kind->way_out);
-    printf(",\"places\":[");
+    struct json json = {.to = stdout};
+    json_open(&json, NULL, '{');
+    json_string(&json, "finding", kind->name);
+    json_string(&json, "severity", severity_names[kind->severity]);
+    json_string(&json, "fact", kind->fact);
+    json_number(&json, "count", count);
+    json_string(&json, "text", kind->text);
+    json_string(&json, "way_out", kind->way_out);
+    json_open(&json, "places", '[');
     for (uint64_t i = 0; i < count && i < FINDING_PLACES; i++) {
         const struct finding_place *const place = &findings->of[finding].places[i];
-        printf("%s{", i != 0 ? "," : "");
+        json_open(&json, NULL, '{');
         if (place->offset != FINDING_NOWHERE)
-            printf("\"offset\":%" PRIu64 ",", place->offset);
-        printf("\"text\":");
-        json_text(stdout, place->text);
-        printf("}");
+            json_number(&json, "offset", place->offset);
+        json_string(&json, "text", place->text);
+        json_close(&json, '}');
     }
-    printf("]}\n");
+    json_close(&json, ']');
+    json_close(&json, '}');
+    json_end_line(&json);
 }
 
 /* The worst first. */
@@ -136,15 +142,23 @@ static void print_shares(const struct profile_shares *shares, const char *path)
 
 static void print_shares_json(const struct profile_shares *shares)
 {
-    printf("{\"pid\":%u,\"samples\":%" PRIu64 ",\"generated\":%" PRIu64 ",\"named\":%" PRIu64
-           ",\"with_line\":%" PRIu64 ",\"chains\":%" PRIu64 ",\"whole_chains\":%" PRIu64
-           ",\"stack_copies\":%s,\"hidden\":%" PRIu64 ",\"before_load\":%" PRIu64
-           ",\"after_life\":%" PRIu64 ",\"between\":%" PRIu64 ",\"never_described\":%" PRIu64
-           "}\n",
-           shares->pid, shares->samples, shares->generated, shares->named, shares->with_line,
-           shares->chains, shares->whole_chains, shares->stack_copies ? "true" : "false",
-           shares->hidden, shares->before_load, shares->after_life, shares->between,
-           shares->never_described);
+    struct json json = {.to = stdout};
+    json_open(&json, NULL, '{');
+    json_number(&json, "pid", shares->pid);
+    json_number(&json, "samples", shares->samples);
+    json_number(&json, "generated", shares->generated);
+    json_number(&json, "named", shares->named);
+    json_number(&json, "with_line", shares->with_line);
+    json_number(&json, "chains", shares->chains);
+    json_number(&json, "whole_chains", shares->whole_chains);
+    json_bool(&json, "stack_copies", shares->stack_copies);
+    json_number(&json, "hidden", shares->hidden);
+    json_number(&json, "before_load", shares->before_load);
+    json_number(&json, "after_life", shares->after_life);
+    json_number(&json, "between", shares->between);
+    json_number(&json, "never_described", shares->never_described);
+    json_close(&json, '}');
+    json_end_line(&json);
 }
 
 /* One function. In one line, that says why it is there or is not. Returns an exit status. */

@@ -1,48 +1,100 @@
 #include "tool/json.h"
 
-#include <string.h>
+#include "tool/text.h"
 
-/* How many bytes the character at `from` has; 0: it is none of UTF-8's. */
-static unsigned character_size(const unsigned char *from, uint64_t left)
+#include <inttypes.h>
+
+static void begin(struct json *json, const char *key)
 {
-    const unsigned char first = from[0];
-    const unsigned size = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3
-                          : first < 0xf5 ? 4 : 0;
-    if (size == 0 || size > left)
-        return 0;
-    for (unsigned i = 1; i < size; i++)
-        if ((from[i] & 0xc0) != 0x80)
-            return 0;
-    /* Longer than needed, a surrogate, or behind the last character. */
-    if ((first == 0xe0 && from[1] < 0xa0) || (first == 0xed && from[1] > 0x9f) ||
-        (first == 0xf0 && from[1] < 0x90) || (first == 0xf4 && from[1] > 0x8f))
-        return 0;
-    return size;
+    if (json->comma)
+        fputc(',', json->to);
+    json->comma = true;
+    if (key != NULL)
+        fprintf(json->to, "\"%s\":", key);
 }
 
-void json_string(FILE *out, const void *bytes, uint64_t size)
+void json_open(struct json *json, const char *key, char bracket)
 {
-    const unsigned char *from = bytes;
-    fputc('"', out);
-    while (size > 0) {
-        unsigned taken = character_size(from, size);
-        if (taken == 0) {
-            fputs("\\ufffd", out);
-            taken = 1;
-        } else if (*from == '"' || *from == '\\') {
-            fprintf(out, "\\%c", *from);
-        } else if (*from < ' ' || *from == 0x7f) {
-            fprintf(out, "\\u%04x", *from);
-        } else {
-            fwrite(from, 1, taken, out);
-        }
-        from += taken;
-        size -= taken;
+    begin(json, key);
+    fputc(bracket, json->to);
+    json->comma = false;
+}
+
+void json_close(struct json *json, char bracket)
+{
+    fputc(bracket, json->to);
+    json->comma = true;
+}
+
+void json_end_line(struct json *json)
+{
+    fputc('\n', json->to);
+    json->comma = false;
+}
+
+void json_null(struct json *json, const char *key)
+{
+    begin(json, key);
+    fputs("null", json->to);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+    begin(json, key);
+    fputs(value ? "true" : "false", json->to);
+}
+
+void json_number(struct json *json, const char *key, uint64_t value)
+{
+    begin(json, key);
+    fprintf(json->to, "%" PRIu64, value);
+}
+
+void json_address(struct json *json, const char *key, uint64_t value)
+{
+    begin(json, key);
+    fprintf(json->to, "\"0x%" PRIx64 "\"", value);
+}
+
+static void escape(struct json *json, const struct character *character)
+{
+    uint32_t code_point = character->code_point;
+    if (character->stray)
+        code_point += 0xdc00;
+    fprintf(json->to, "\\u%04x", code_point);
+}
+
+void json_text(struct json *json, const char *key, struct span text)
+{
+    begin(json, key);
+    fputc('"', json->to);
+    while (text.size > 0) {
+        const struct character character = next_character(text);
+        if (character.code_point == '"' || character.code_point == '\\')
+            fprintf(json->to, "\\%c", (int)character.code_point);
+        else if (character.printable)
+            fwrite(text.data, 1, character.size, json->to);
+        else
+            escape(json, &character);
+        text.data += character.size;
+        text.size -= character.size;
     }
-    fputc('"', out);
+    fputc('"', json->to);
 }
 
-void json_text(FILE *out, const char *text)
+void json_string(struct json *json, const char *key, const char *text)
 {
-    json_string(out, text, strlen(text));
+    json_text(json, key, (struct span){(const unsigned char *)text, strlen(text)});
+}
+
+void json_bytes(struct json *json, const char *key, const unsigned char *data, uint64_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    begin(json, key);
+    fputc('"', json->to);
+    for (uint64_t i = 0; i < size; i++) {
+        fputc(digits[data[i] >> 4], json->to);
+        fputc(digits[data[i] & 15], json->to);
+    }
+    fputc('"', json->to);
 }
