@@ -13,9 +13,8 @@ import tempfile
 from typing import Dict, List, Set, Tuple
 
 import decoder
-from descriptions import NONE, Description, Frame, Function, random_description
+from descriptions import CODE_ADDR, NONE, Description, Frame, Function, random_description
 
-CODE_ADDR = 0x10000
 OUTERMOST_LINES = 4
 PERF, SAMPLY_2023, SAMPLY_2026 = 0, 1, 2
 
