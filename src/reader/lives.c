@@ -232,7 +232,7 @@ enum history_error jd_lives_read(struct history *history, struct history_event *
 {
     if (event_count >= HISTORY_NONE)
         return HISTORY_TOO_LARGE;
-    if (history->backwards != 0)
+    if (history->backwards != 0 && event_count > 0)
         qsort(events, (size_t)event_count, sizeof(*events), compare_events);
     history->lives = malloc(((size_t)event_count + 1) * sizeof(*history->lives));
     if (history->lives == NULL ||
