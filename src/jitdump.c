@@ -5,7 +5,7 @@
 #include "large_files.h"
 
 #include "dump.h"
-#include "elf_mach.h"
+#include "format/elf_mach.h"
 #include "futex.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static int check_options(const struct jitdump_options *options)
         return JITDUMP_ERROR_STRUCT_SIZE;
     if ((options->flags & ~known_flags) != 0 || options->clock > JITDUMP_CLOCK_TSC ||
         options->flush_mode > JITDUMP_FLUSH_BACKGROUND || options->elf_mach > UINT16_MAX ||
-        (options->elf_mach == 0 && BUILD_ELF_MACH == EM_NONE) ||
+        (options->elf_mach == 0 && BUILD_ELF_MACH == MACHINE_NONE) ||
         options->dialect > JITDUMP_DIALECT_SAMPLY_2026)
         return JITDUMP_ERROR_OPTION;
     if (options->flush_bytes != 0 &&

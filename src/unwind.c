@@ -7,7 +7,7 @@
 
 #include "cfi.h"
 #include "dump.h"
-#include "elf_mach.h"
+#include "format/elf_mach.h"
 
 #include <assert.h>
 

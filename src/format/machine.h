@@ -1,23 +1,12 @@
 /*
- * The machines that dumps are of: ELF's numbers for them, and their names.
+ * What is known of the machines that dumps are of.
  */
 #ifndef JITDUMP_FORMAT_MACHINE_H
 #define JITDUMP_FORMAT_MACHINE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "format/elf_mach.h"
 
-/* e_machine, as the ELF specifications of the machines have it. */
-enum machine_number {
-    MACHINE_386 = 3,
-    MACHINE_PPC64 = 21,
-    MACHINE_S390 = 22,
-    MACHINE_ARM = 40,
-    MACHINE_X86_64 = 62,
-    MACHINE_AARCH64 = 183,
-    MACHINE_RISCV = 243,
-    MACHINE_LOONGARCH = 258
-};
+#include <stdint.h>
 
 struct machine {
     uint32_t number;

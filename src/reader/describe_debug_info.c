@@ -7,6 +7,9 @@
 
 static const char cut[] = "JIT_CODE_DEBUG_INFO: shorter than its entries";
 
+/* Some emitters pad the record to a multiple of this. */
+#define PADDING_LIMIT 8
+
 /* FNV-1a. */
 static uint32_t hash(struct span string)
 {
@@ -65,6 +68,18 @@ static uint32_t names_add(struct names *names, struct span name)
     return names->last = names->places[at];
 }
 
+/* In front of all rows, unless one is at offset 0 already. There is room: its entry is no row. */
+static void prepend(struct description *description, const struct line_row *row)
+{
+    for (uint32_t i = 0; i < description->row_count; i++)
+        if (description->rows[i].code_offset == 0)
+            return;
+    memmove(description->rows + 1, description->rows,
+            description->row_count * sizeof(*description->rows));
+    description->rows[0] = *row;
+    description->row_count++;
+}
+
 enum described jd_describe_debug_info(struct describing *describing)
 {
     struct description *const description = describing->description;
@@ -77,20 +92,36 @@ enum described jd_describe_debug_info(struct describing *describing)
     struct names names;
     if (!names_init(&names, description, entry_count) || !jd_reserve_rows(description, entry_count))
         return DESCRIBED_NO_MEMORY;
+    /* Erlang's tables begin in front of the code: what was said last there holds at the code's first
+     * byte. A table that lies in front altogether is of other code. */
+    struct line_row before = {0};
+    bool any_before = false, any_here = false;
     for (uint64_t i = 0; i < entry_count; i++) {
-        /* An address in front of the code becomes an offset behind it. */
-        const uint64_t code_offset =
-            cursor_u64(cursor, cut) - describing->history->line_bias - piece->code_addr;
-        const uint32_t line = cursor_u32(cursor, cut);
-        const uint32_t column = cursor_u32(cursor, cut);
-        const uint32_t file = names_add(&names, cursor_string(cursor, cut));
+        const uint64_t address = cursor_u64(cursor, cut) - describing->history->line_bias;
+        struct line_row row = {.line = cursor_u32(cursor, cut), .column = cursor_u32(cursor, cut)};
+        row.file = names_add(&names, cursor_string(cursor, cut));
         if (cursor->error != NULL)
             break;
+        if (row.line == 0)
+            row.column = 0;
+        const uint64_t code_offset = address - piece->code_addr;
+        row.code_offset = (uint32_t)code_offset;
+        if (address < piece->code_addr) {
+            row.code_offset = 0;
+            before = row;
+            any_before = true;
+            continue;
+        }
+        any_here |= code_offset <= piece->code_size;
         if (code_offset < piece->code_size)
-            description->rows[description->row_count++] =
-                (struct line_row){(uint32_t)code_offset, file, line, line != 0 ? column : 0};
+            description->rows[description->row_count++] = row;
     }
+    /* V8 of Node 20 writes freed memory as names, NULs and all, so that no entry is where it seems. */
+    if (cursor_left(cursor) >= PADDING_LIMIT)
+        cursor_fail(cursor, "JIT_CODE_DEBUG_INFO: the entries end before the record does");
     if (cursor->error != NULL)
         return describe_wrongly(describing, cursor->error_offset, cursor->error);
+    if (any_before && any_here && piece->code_size > 0)
+        prepend(description, &before);
     return jd_sort_rows(description) ? DESCRIBED : DESCRIBED_NO_MEMORY;
 }

@@ -1,5 +1,7 @@
 #include "reader/dump_reader.h"
 
+#include "format/elf_mach.h"
+
 #define SWAPPED_MAGIC UINT32_C(0x4454694a)
 
 static struct cursor cursor_over(const struct dump_reader *reader, uint64_t begin, uint64_t end)
@@ -101,6 +103,12 @@ struct cursor jd_dump_record_cursor(const struct dump_reader *reader, const stru
 {
     const uint64_t begin = (uint64_t)(record->payload.data - reader->file.data);
     return cursor_over(reader, begin, begin + record->payload.size);
+}
+
+uint32_t jd_dump_machine(const struct dump_reader *reader)
+{
+    const uint32_t elf_mach = reader->header.elf_mach;
+    return elf_mach != MACHINE_NONE ? elf_mach : BUILD_ELF_MACH;
 }
 
 bool jd_dump_is_big_endian(const struct dump_reader *reader)

@@ -54,6 +54,10 @@ bool jd_dump_reader_next(struct dump_reader *reader, struct dump_record *record)
 /* The record at an offset where jd_dump_reader_next() found one. The reader does not move. */
 bool jd_dump_reader_at(const struct dump_reader *reader, uint64_t offset, struct dump_record *record);
 
+/* The ELF machine of the code. A header that names none (CPython's) means the writer's own: that of this
+ * build. */
+uint32_t jd_dump_machine(const struct dump_reader *reader);
+
 /* Whether the dump is of a big-endian machine. */
 bool jd_dump_is_big_endian(const struct dump_reader *reader);
 

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* V8 dumps (Node, Chromium) show by their functions' names, "JS:…", and by that no line is below. */
-#define V8_LINE_BIAS 64
+/* V8 (Node, Chromium) and LLVM add the size of an ELF header, which perf once put before the code. */
+#define ELF_HEADER_BIAS 64
 
 /* What is kept while the records go by. */
 struct reading {
@@ -15,8 +15,12 @@ struct reading {
     const struct problems *problems;
     /* What belongs to the next load. */
     struct piece described;
-    /* Of all tables of lines: the lowest first offset in its code. And whether any code is V8's. */
+    /* Of all tables of lines, where they begin in their code: the lowest, and how many begin behind the
+     * code, or at the very bias. */
     uint64_t lowest_line;
+    uint64_t table_count;
+    uint64_t behind_code;
+    uint64_t at_bias;
     bool any_v8;
     struct history_event *events;
     struct history_move *moves;
@@ -53,12 +57,26 @@ static uint64_t first_line(const struct reading *reading, const struct piece *pi
     return cursor_left(&cursor) > 0 ? address - piece->code_addr : UINT64_MAX;
 }
 
-static void note_v8(struct reading *reading, const struct piece *piece)
+static void note_lines(struct reading *reading, const struct piece *piece)
 {
     const uint64_t line = first_line(reading, piece);
+    reading->any_v8 |= piece->name.size > 3 && memcmp(piece->name.data, "JS:", 3) == 0;
+    if (line == UINT64_MAX)
+        return;
     if (line < reading->lowest_line)
         reading->lowest_line = line;
-    reading->any_v8 |= piece->name.size > 3 && memcmp(piece->name.data, "JS:", 3) == 0;
+    reading->table_count++;
+    reading->behind_code += line > piece->code_size;
+    reading->at_bias += line == ELF_HEADER_BIAS;
+}
+
+/* No table begins below the bias, and there is a sign that this is no chance: the names are V8's, or
+ * some table would lie behind its code, or all of several begin there. */
+static uint64_t line_bias(const struct reading *reading)
+{
+    const bool all = reading->table_count > 1 && reading->at_bias == reading->table_count;
+    const bool sign = reading->any_v8 || reading->behind_code > 0 || all;
+    return reading->lowest_line == ELF_HEADER_BIAS && sign ? ELF_HEADER_BIAS : 0;
 }
 
 static enum history_error read_load(struct reading *reading, const struct dump_record *record)
@@ -90,7 +108,7 @@ static enum history_error read_load(struct reading *reading, const struct dump_r
     piece->tid = load.tid;
     piece->load = record->offset;
     piece->first_life = HISTORY_NONE;
-    note_v8(reading, piece);
+    note_lines(reading, piece);
     pieces[history->piece_count] = *piece;
     *piece = (struct piece){0};
     return add_event(reading, record, history->piece_count++, HISTORY_NONE);
@@ -198,8 +216,7 @@ enum history_error jd_history_read(struct history *history, const struct mapped_
     struct reading reading = {
         .history = history, .problems = problems, .lowest_line = UINT64_MAX};
     enum history_error error = read_records(&reading, file);
-    if (reading.any_v8 && reading.lowest_line == V8_LINE_BIAS)
-        history->line_bias = V8_LINE_BIAS;
+    history->line_bias = line_bias(&reading);
     if (error == HISTORY_OK)
         error = jd_lives_read(history, reading.events, reading.event_count, reading.moves, problems);
     free(reading.events);
@@ -239,9 +256,7 @@ bool jd_history_at(const struct history *history, uint64_t time, uint32_t **live
     uint32_t found_count = 0;
     for (uint32_t i = 0; i < history->life_count; i++) {
         const struct life *const life = &history->lives[i];
-        const bool there = time == UINT64_MAX ? life->end == UINT64_MAX
-                                              : life->begin <= time && time < life->end;
-        if (!there)
+        if (!life_holds(life, time))
             continue;
         struct life_at *const more = grow(found, &capacity, (uint64_t)found_count + 1, sizeof(*more));
         if (more == NULL) {

@@ -92,8 +92,8 @@ struct history {
     /* Where the first record lies whose time is before that of the record before; 0: none. */
     uint64_t backwards;
 
-    /* What the addresses of JIT_CODE_DEBUG_INFO are too high by: V8 adds 64, for the ELF header that
-     * perf once put before the code. */
+    /* What the addresses of JIT_CODE_DEBUG_INFO are too high by: V8 and LLVM add 64, for the ELF header
+     * that perf once put before the code. Else 0. */
     uint64_t line_bias;
 };
 
@@ -114,6 +114,13 @@ void jd_history_free(struct history *history);
 static inline uint64_t life_size(const struct history *history, const struct life *life)
 {
     return history->pieces[life->piece].code_size;
+}
+
+/* Whether the code was there at a time. UINT64_MAX: at the dump's end. */
+static inline bool life_holds(const struct life *life, uint64_t time)
+{
+    return time == UINT64_MAX ? life->ended == LIFE_TO_THE_END
+                              : life->begin <= time && time < life->end;
 }
 
 /* The code at an instant: the lives that had begun at `time` and not ended, disjoint, by

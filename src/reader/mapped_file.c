@@ -1,4 +1,7 @@
 #define _DEFAULT_SOURCE /* madvise */
+#ifndef __LP64__
+#define _FILE_OFFSET_BITS 64 /* a dump of more than 2 GiB is told to be too large, not refused */
+#endif
 
 #include "reader/mapped_file.h"
 

@@ -131,9 +131,9 @@ static int dump_history(const struct options *options, const struct mapped_file 
     } else {
         output_start(options->colour, options->pager && !options->json);
         if (options->statistics)
-            status = dump_statistics(&history, options->json);
+            status = dump_statistics(&history, file, options->json);
         else if (options->function != NULL)
-            status = dump_functions(&history, options->function, at, options->json);
+            status = dump_functions(&history, file, options->function, at, options->json);
         else
             status = dump_lives(&history, at.time, options->json);
         status = output_finish(status);

@@ -18,8 +18,9 @@ struct dump_time {
 /* From the reader's place to the end. */
 int dump_records(struct dump_reader *reader, const struct mapped_file *file, bool json);
 int dump_lives(const struct history *history, uint64_t time, bool json);
-int dump_functions(const struct history *history, const char *wanted, struct dump_time at, bool json);
-int dump_statistics(const struct history *history, bool json);
+int dump_functions(const struct history *history, const struct mapped_file *file,
+                   const char *wanted, struct dump_time at, bool json);
+int dump_statistics(const struct history *history, const struct mapped_file *file, bool json);
 
 /* What was wrong with the dump as a whole, if anything, goes to standard error. */
 int tell_end(const char *path, const struct dump_reader *reader);

@@ -58,9 +58,7 @@ static struct wanted parse_wanted(const struct history *history, const char *tex
 static bool life_is_wanted(const struct history *history, const struct wanted *wanted,
                            const struct life *life)
 {
-    const uint64_t time = wanted->at.time;
-    if (wanted->at.given &&
-        !(time == UINT64_MAX ? life->end == UINT64_MAX : life->begin <= time && time < life->end))
+    if (wanted->at.given && !life_holds(life, wanted->at.time))
         return false;
     return !wanted->by_address ||
            (wanted->address >= life->address &&
@@ -92,14 +90,17 @@ static void tell(void *context, uint64_t offset, const char *reason)
     *all_read = false;
 }
 
-int dump_functions(const struct history *history, const char *text, struct dump_time at, bool json)
+int dump_functions(const struct history *history, const struct mapped_file *file,
+                   const char *text, struct dump_time at, bool json)
 {
     const struct wanted wanted = parse_wanted(history, text, at);
     struct description description = {0};
     bool all_read = true;
     const struct problems problems = {tell, &all_read};
     int status = STATUS_NO;
+    uint64_t passed = 0;
     for (uint32_t i = 0; i < history->piece_count && !output_failed(); i++) {
+        jd_mapped_file_pass(file, &passed, history->pieces[i].load);
         struct function_view view = {history, &history->pieces[i], &description, 0};
         if (!piece_is_wanted(history, &wanted, view.piece, &view.address))
             continue;
@@ -181,7 +182,7 @@ const char *for_each_frame_row(const struct history *history, const struct piece
         return NULL;
     if (!jd_decode_unwinding(reader, &record, &unwinding, &problem))
         return problem.reason;
-    const uint32_t machine = reader->header.elf_mach;
+    const uint32_t machine = jd_dump_machine(reader);
     struct eh_frame eh_frame;
     jd_eh_frame_init(&eh_frame, unwinding.eh_frame, reader->file.data, reader->swapped,
                      piece->code_addr + (piece->code_size + 7) / 8 * 8,

@@ -21,7 +21,7 @@ static void add_lives(struct json *json, const struct function_view *view)
         json_open(json, NULL, '{');
         json_address(json, "address", life->address);
         json_number(json, "begin", life->begin);
-        if (life->end != UINT64_MAX)
+        if (life->ended != LIFE_TO_THE_END)
             json_number(json, "end", life->end);
         else
             json_null(json, "end");
@@ -122,7 +122,7 @@ static bool add_frame_row(void *context, const struct frame_row *row)
 
 static void add_frames(struct json *json, const struct function_view *view)
 {
-    struct frame_context context = {json, view->history->reader.header.elf_mach};
+    struct frame_context context = {json, jd_dump_machine(&view->history->reader)};
     json_open(json, "frames", '[');
     const char *const problem =
         for_each_frame_row(view->history, view->piece, add_frame_row, &context);

@@ -90,7 +90,7 @@ static void show_calls(const struct description *description)
 static bool show_frame_row(void *context, const struct frame_row *row)
 {
     const struct function_view *const view = context;
-    const uint32_t elf_mach = view->history->reader.header.elf_mach;
+    const uint32_t elf_mach = jd_dump_machine(&view->history->reader);
     char name[FRAME_TEXT_SIZE], text[FRAME_TEXT_SIZE];
     frame_cfa_text(text, elf_mach, &row->cfa);
     printf("    +0x%-6" PRIx64 " cfa %s", row->begin, text);
@@ -155,7 +155,7 @@ static void show_code(const struct function_view *view)
     if (view->piece->code_size == 0)
         return;
     const struct disassembly disassembly = {
-        .elf_mach = reader->header.elf_mach,
+        .elf_mach = jd_dump_machine(reader),
         .big_endian = jd_dump_is_big_endian(reader),
         .address = view->address,
         .code = view->piece->code,

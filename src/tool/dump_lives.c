@@ -22,7 +22,7 @@ static void show_json(const struct history *history, const struct life *life)
     json_number(&json, "code_index", piece->code_index);
     json_number(&json, "load_offset", piece->load);
     json_number(&json, "begin", life->begin);
-    if (life->end != UINT64_MAX)
+    if (life->ended != LIFE_TO_THE_END)
         json_number(&json, "end", life->end);
     else
         json_null(&json, "end");

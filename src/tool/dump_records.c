@@ -249,7 +249,7 @@ static void show_header(const struct dump_reader *reader, struct json *json)
     const bool arch = (header->flags & JITDUMP_FLAGS_ARCH_TIMESTAMP) != 0;
     if (json == NULL) {
         printf("# %s, %s-endian, pid %" PRIu32 ", times %s, opened at ",
-               machine_name(header->elf_mach, buffer), order, header->pid,
+               machine_name(jd_dump_machine(reader), buffer), order, header->pid,
                arch ? "of the time stamp counter" : "in seconds");
         print_time(stdout, reader, header->timestamp);
         printf("\n%s#   offset               time  record%s\n", style(STYLE_FAINT),
@@ -262,7 +262,7 @@ static void show_header(const struct dump_reader *reader, struct json *json)
     json_number(json, "version", header->version);
     json_number(json, "total_size", header->total_size);
     json_number(json, "elf_mach", header->elf_mach);
-    json_string(json, "machine", machine_name(header->elf_mach, buffer));
+    json_string(json, "machine", machine_name(jd_dump_machine(reader), buffer));
     json_number(json, "pid", header->pid);
     json_number(json, "timestamp", header->timestamp);
     json_number(json, "flags", header->flags);

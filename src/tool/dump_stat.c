@@ -75,18 +75,21 @@ static bool groups_add(struct groups *groups, struct span name, uint64_t bytes)
     return true;
 }
 
-/* Of code without a tier record: the tier that its name begins with, like "Baseline: " or V8's
- * "JS:*", as samply knows them (S7). Empty: none. */
+/* Of code without a tier record: the prefix of its name that samply takes for one (S7), or that V8
+ * gives. Empty: none. */
 static struct span tier_of_name(struct span name)
 {
-    uint64_t i = 0;
-    while (i < name.size && ((name.data[i] >= 'A' && name.data[i] <= 'Z') ||
-                             (name.data[i] >= 'a' && name.data[i] <= 'z')))
-        i++;
-    if (i == 0 || i + 1 >= name.size || name.data[i] != ':' || name.data[i + 1] == ':')
-        return (struct span){name.data, 0};
-    const bool marked = memchr("~^+*'", name.data[i + 1], 5) != NULL;
-    return (struct span){name.data, marked ? i + 2 : i + 1};
+    static const char *const prefixes[] = {
+        "Interpreter: ", "Baseline: ", "BaselineInterpreter: ", "Ion: ", "Wasm: ", "IC: ",
+        "Trampoline: ", "VMFunctionWrapper: ", "JS:~", "JS:^", "JS:+'", "JS:+", "JS:*'", "JS:*", "JS:o",
+        "JS:?", "Builtin:", "BytecodeHandler:", "RegExp:", "Stub:",
+    };
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        const size_t size = strlen(prefixes[i]);
+        if (name.size >= size && memcmp(name.data, prefixes[i], size) == 0)
+            return (struct span){name.data, size};
+    }
+    return (struct span){name.data, 0};
 }
 
 struct statistics {
@@ -105,7 +108,8 @@ struct statistics {
     uint64_t file_size;
 };
 
-static bool count(const struct history *history, struct statistics *statistics, struct groups *tiers)
+static bool count(const struct history *history, const struct mapped_file *file,
+                  struct statistics *statistics, struct groups *tiers)
 {
     struct groups names;
     if (!groups_init(&names, history->piece_count))
@@ -118,8 +122,10 @@ static bool count(const struct history *history, struct statistics *statistics, 
         .file_size = history->reader.file.size,
     };
     bool done = true;
+    uint64_t passed = 0;
     for (uint32_t i = 0; done && i < history->piece_count; i++) {
         const struct piece *const piece = &history->pieces[i];
+        jd_mapped_file_pass(file, &passed, piece->load);
         struct tier_record tier;
         const struct span tier_name =
             piece_tier(history, piece, &tier) ? tier.name : tier_of_name(piece->name);
@@ -214,11 +220,11 @@ static void show_json(const struct history *history, const struct statistics *st
     json_end_line(&json);
 }
 
-int dump_statistics(const struct history *history, bool json)
+int dump_statistics(const struct history *history, const struct mapped_file *file, bool json)
 {
     struct statistics statistics;
     struct groups tiers;
-    if (!groups_init(&tiers, history->piece_count) || !count(history, &statistics, &tiers)) {
+    if (!groups_init(&tiers, history->piece_count) || !count(history, file, &statistics, &tiers)) {
         complain("out of memory");
         groups_free(&tiers);
         return STATUS_TROUBLE;

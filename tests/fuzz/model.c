@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "model.h"
 
-#include "elf_mach.h"
+#include "format/elf_mach.h"
 #include "faults.h"
 #include "format/records.h"
 
