@@ -442,8 +442,8 @@ enum elf_error elf_write(int fd, const struct history *history, const struct pla
 {
     struct elf elf = {.options = options,
                       .result = result,
-                      .elf_mach = history->reader.header.elf_mach,
-                      .machine = elf_machine(history->reader.header.elf_mach)};
+                      .elf_mach = jd_dump_machine(&history->reader),
+                      .machine = elf_machine(jd_dump_machine(&history->reader))};
     const uint16_t one = 1;
     const bool is_host_big = *(const unsigned char *)&one == 0;
     elf.big_endian = is_host_big != history->reader.swapped;
