@@ -106,52 +106,85 @@ static void tell_rest(const struct told *told)
                  told->dump, told->count - TOLD_MAX);
 }
 
-/* Files */
+/* Files. All of them are written before the first gets its name. */
 
-static bool write_file(const struct elf_arguments *arguments, const char *path,
-                       const struct history *history, const struct placed *pieces, size_t count)
-{
+struct output {
     struct whole_file file;
-    struct elf_result result;
-    if (!whole_file_open(&file, path))
-        return false;
-    const enum elf_error error =
-        elf_write(file.fd, history, pieces, count, &arguments->options, &result);
-    if (error != ELF_OK) {
-        complain("%s: %s", path,
-                 error == ELF_NOT_WRITTEN ? strerror(result.system_error) : elf_strerror(error));
-        whole_file_drop(&file);
-        return false;
+    char *path;
+    uint64_t base;
+    struct output *next;
+};
+
+static struct output *open_output(const char *path, size_t number)
+{
+    struct output *const output = calloc(1, sizeof(*output));
+    const int length = output == NULL ? -1
+                       : number == 1  ? asprintf(&output->path, "%s", path)
+                                      : asprintf(&output->path, "%s.%zu", path, number);
+    if (length < 0) {
+        complain("out of memory");
+        free(output);
+        return NULL;
     }
-    if (!whole_file_finish(&file))
-        return false;
-    if (arguments->options.relative)
-        printf("%#" PRIx64 "\n", result.base);
-    return true;
+    if (!whole_file_open(&output->file, output->path)) {
+        free(output->path);
+        free(output);
+        return NULL;
+    }
+    return output;
+}
+
+static bool write_output(struct output *output, const struct elf_arguments *arguments,
+                         const struct history *history, const struct placed *pieces, size_t count)
+{
+    struct elf_result result;
+    const enum elf_error error =
+        elf_write(output->file.fd, history, pieces, count, &arguments->options, &result);
+    if (error != ELF_OK)
+        complain("%s: %s", output->path,
+                 error == ELF_NOT_WRITTEN ? strerror(result.system_error) : elf_strerror(error));
+    output->base = result.base;
+    return error == ELF_OK;
+}
+
+/* Gives the files their names, or leaves nothing of them. */
+static bool finish_outputs(struct output *outputs, bool written, bool print_bases)
+{
+    while (outputs != NULL) {
+        struct output *const output = outputs;
+        outputs = output->next;
+        if (written)
+            written = whole_file_finish(&output->file);
+        else
+            whole_file_drop(&output->file);
+        if (written && print_bases)
+            printf("%#" PRIx64 "\n", output->base);
+        free(output->path);
+        free(output);
+    }
+    return written;
 }
 
 static bool write_files(const struct elf_arguments *arguments, const struct history *history,
                         const struct placed *pieces, size_t count)
 {
-    const size_t first = elf_reach(pieces, count);
-    if (!write_file(arguments, arguments->output, history, pieces, first))
-        return false;
-    for (size_t done = first, number = 2; done < count; number++) {
-        char *path;
-        if (asprintf(&path, "%s.%zu", arguments->output, number) < 0) {
-            complain("out of memory");
-            return false;
-        }
+    struct output *outputs = NULL;
+    struct output **last = &outputs;
+    bool written = true;
+    size_t done = 0;
+    for (size_t number = 1; written && (done < count || number == 1); number++) {
         const size_t reach = elf_reach(pieces + done, count - done);
-        complain("the code is spread over more than 2 GiB: what is from %#" PRIx64 " on is in %s",
-                 pieces[done].address, path);
-        const bool written = write_file(arguments, path, history, pieces + done, reach);
-        free(path);
-        if (!written)
-            return false;
+        *last = open_output(arguments->output, number);
+        written = *last != NULL &&
+                  write_output(*last, arguments, history, pieces + done, reach);
+        if (written && number > 1)
+            complain("the code is spread over more than 2 GiB: what is from %#" PRIx64
+                     " on is in %s", pieces[done].address, (*last)->path);
+        if (*last != NULL)
+            last = &(*last)->next;
         done += reach;
     }
-    return true;
+    return finish_outputs(outputs, written, arguments->options.relative);
 }
 
 /* The history at the instant */

@@ -1,10 +1,10 @@
-"""A dump as another machine would have written it."""
+"""Dumps made of bytes: by hand, or as another machine would have written them."""
 import pathlib
 import struct
 import sys
 from typing import List
 
-LOAD, MOVE, DEBUG_INFO, CLOSE = range(4)
+LOAD, MOVE, DEBUG_INFO, CLOSE, UNWINDING = range(5)
 INLINE_2023, INLINE_2026 = 827346259, 827346260
 ELF_MACH_OFFSET = 12
 NATIVE, OTHER = ("<", ">") if sys.byteorder == "little" else (">", "<")
@@ -79,3 +79,25 @@ def swap_byte_order(path: pathlib.Path) -> None:
         parts.append(swapped_payload(kind, data[at + 16:at + size]))
         at += size
     path.write_bytes(b"".join(parts))
+
+
+class Writer:
+    """A little-endian dump of x86-64, or of another machine."""
+
+    def __init__(self, elf_mach: int = 62) -> None:
+        self.bytes = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, elf_mach, 0, 1, 1, 0)
+        self.index = 0
+
+    def record(self, kind: int, payload: bytes) -> None:
+        self.bytes += struct.pack("<IIQ", kind, 16 + len(payload), 2 + self.index) + payload
+
+    def unwinding(self, data: bytes, header_size: int) -> None:
+        self.record(UNWINDING, struct.pack("<QQQ", len(data), header_size, len(data)) + data)
+
+    def load(self, address: int, size: int, name: bytes) -> None:
+        self.index += 1
+        self.record(LOAD, struct.pack("<IIQQQQ", 1, 1, address, address, size, self.index)
+                    + name + b"\0" + b"\xc3" * size)
+
+    def move(self, old: int, new: int, size: int) -> None:
+        self.record(MOVE, struct.pack("<IIQQQQQ", 1, 1, new, old, new, size, self.index))

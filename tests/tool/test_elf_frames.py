@@ -13,10 +13,10 @@ import tempfile
 import unittest
 from typing import List, Optional, Tuple
 
+import dump_bytes
+
 TOOL = sys.argv.pop(1)
-X86_64 = 62
 SIZE = 0x40
-LOAD, MOVE, UNWINDING = 0, 1, 4
 PCREL, SDATA2, SDATA4, SDATA8, UDATA4, ABSPTR = 0x10, 0x0A, 0x0B, 0x0C, 0x03, 0x00
 SIZES = {SDATA2: 2, SDATA4: 4, SDATA8: 8, UDATA4: 4, ABSPTR: 8}
 ENTRY = b"\x0c\x07\x08\x90\x01"  # def_cfa rsp 8, offset ra -8
@@ -79,25 +79,16 @@ def header(count: int = 1) -> bytes:
     return struct.pack("<BBBBiI", 1, 0x1B, 0x03, 0x3B, 0, count) + b"\0" * 8 * count
 
 
-class Dump:
-    def __init__(self) -> None:
-        self.bytes = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, X86_64, 0, 1, 1, 0)
-        self.index = 0
-
-    def record(self, kind: int, payload: bytes) -> None:
-        self.bytes += struct.pack("<IIQ", kind, 16 + len(payload), 2 + self.index) + payload
-
-    def load(self, code: int, eh_frame: bytes, eh_frame_hdr: bytes = header(),
-             header_first: bool = False) -> "Dump":
-        self.index += 1
-        data = eh_frame_hdr + eh_frame if header_first else eh_frame + eh_frame_hdr
-        self.record(UNWINDING, struct.pack("<QQQ", len(data), len(eh_frame_hdr), len(data)) + data)
-        self.record(LOAD, struct.pack("<IIQQQQ", 1, 1, code, code, SIZE, self.index)
-                    + b"f%d\0" % self.index + b"\xc3" * SIZE)
+class Dump(dump_bytes.Writer):
+    def function(self, code: int, eh_frame: bytes, eh_frame_hdr: bytes = header(),
+                 header_first: bool = False) -> "Dump":
+        self.unwinding(eh_frame_hdr + eh_frame if header_first else eh_frame + eh_frame_hdr,
+                       len(eh_frame_hdr))
+        self.load(code, SIZE, b"f%d" % self.index)
         return self
 
-    def move(self, old: int, new: int) -> "Dump":
-        self.record(MOVE, struct.pack("<IIQQQQQ", 1, 1, new, old, new, SIZE, self.index))
+    def moved(self, old: int, new: int) -> "Dump":
+        self.move(old, new, SIZE)
         return self
 
 
@@ -135,7 +126,7 @@ class FramesTest(unittest.TestCase):
     def expect_refusal(self, eh_frame: bytes, reason: str, hdr: bytes = header()) -> None:
         """Between two functions whose data are good, and stay."""
         good = [Data(code).cie("zR", PCREL | SDATA4).fde().bytes for code in (0x10000, 0x30000)]
-        dump = Dump().load(0x10000, good[0]).load(0x20000, eh_frame, hdr).load(0x30000, good[1])
+        dump = Dump().function(0x10000, good[0]).function(0x20000, eh_frame, hdr).function(0x30000, good[1])
         found, said = self.convert(dump)
         self.assertRegex(said, rf"^jitdump: \S*: record at offset 0x\w+ is left out: {reason}\n$")
         self.assertEqual([start for start, _, _ in found], [0x10000, 0x30000])
@@ -144,42 +135,42 @@ class FramesTest(unittest.TestCase):
         for encoding in (PCREL | SDATA4, PCREL | SDATA2, PCREL | SDATA8, PCREL | ABSPTR, ABSPTR,
                          SDATA8, UDATA4):
             with self.subTest(encoding):
-                self.expect(Dump().load(0x10000, Data(0x10000).cie("zR", encoding).fde().bytes),
+                self.expect(Dump().function(0x10000, Data(0x10000).cie("zR", encoding).fde().bytes),
                             0x10000)
 
     def test_no_augmentation(self) -> None:
-        self.expect(Dump().load(0x10000, Data(0x10000).cie("").fde().bytes), 0x10000)
+        self.expect(Dump().function(0x10000, Data(0x10000).cie("").fde().bytes), 0x10000)
 
     def test_personality_and_lsda(self) -> None:
         for letters in ("zPLR", "zLR", "zRLP", "zRS"):
             with self.subTest(letters):
-                self.expect(Dump().load(0x10000,
+                self.expect(Dump().function(0x10000,
                                         Data(0x10000).cie(letters, PCREL | SDATA4).fde().bytes),
                             0x10000)
 
     def test_version_3(self) -> None:
-        self.expect(Dump().load(0x10000, Data(0x10000).cie("zR", PCREL | SDATA4, 3).fde().bytes),
+        self.expect(Dump().function(0x10000, Data(0x10000).cie("zR", PCREL | SDATA4, 3).fde().bytes),
                     0x10000)
 
     def test_header_first(self) -> None:
         """As the specification has it (P13)."""
         data = Data(0x10000, len(header())).cie("zR", PCREL | SDATA4).fde()
-        self.expect(Dump().load(0x10000, data.bytes, header_first=True), 0x10000)
+        self.expect(Dump().function(0x10000, data.bytes, header_first=True), 0x10000)
 
     def test_moved(self) -> None:
         for encoding in (PCREL | SDATA4, ABSPTR):
             with self.subTest(encoding):
                 data = Data(0x10000).cie("zR", encoding).fde()
-                self.expect(Dump().load(0x10000, data.bytes).move(0x10000, 0x555000), 0x555000)
+                self.expect(Dump().function(0x10000, data.bytes).moved(0x10000, 0x555000), 0x555000)
 
     def test_one_entry_for_another_place(self) -> None:
         """Relative to where something else lies, but as long as the code."""
         data = Data(0x10000).cie("zR", PCREL | SDATA4).fde(start=0x7000)
-        self.expect(Dump().load(0x10000, data.bytes), 0x10000)
+        self.expect(Dump().function(0x10000, data.bytes), 0x10000)
 
     def test_two_entries(self) -> None:
         data = Data(0x10000).cie("zR", PCREL | SDATA4).fde(0, 0x20).fde(0x20, 0x20)
-        found, said = self.convert(Dump().load(0x10000, data.bytes))
+        found, said = self.convert(Dump().function(0x10000, data.bytes))
         self.assertEqual(said, "")
         self.assertEqual([(start, end) for start, end, _ in found],
                          [(0x10000, 0x10020), (0x10020, 0x10040)])
@@ -189,7 +180,7 @@ class FramesTest(unittest.TestCase):
         data = Data(0x10000).cie("zR", PCREL | SDATA4).fde(0x20, 0x20).fde(0, 0x20)
         with tempfile.TemporaryDirectory() as name:
             path, elf = pathlib.Path(name) / "jit-1.dump", pathlib.Path(name) / "out.elf"
-            path.write_bytes(Dump().load(0x10000, data.bytes).bytes)
+            path.write_bytes(Dump().function(0x10000, data.bytes).bytes)
             subprocess.run([TOOL, "elf", path, "-o", elf], check=True)
             text = subprocess.run(["eu-readelf", "-e", elf], capture_output=True, text=True,
                                   check=True).stdout
@@ -200,7 +191,7 @@ class FramesTest(unittest.TestCase):
     def test_one_cie_for_all(self) -> None:
         dump = Dump()
         for code in range(0x10000, 0x20000, 0x1000):
-            dump.load(code, Data(code).cie("zR", PCREL | SDATA4).fde().bytes)
+            dump.function(code, Data(code).cie("zR", PCREL | SDATA4).fde().bytes)
         with tempfile.TemporaryDirectory() as name:
             path, elf = pathlib.Path(name) / "jit-1.dump", pathlib.Path(name) / "out.elf"
             path.write_bytes(dump.bytes)
