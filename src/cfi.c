@@ -2,7 +2,7 @@
 
 #include "cfi.h"
 
-#include "elf_mach.h"
+#include "format/elf_mach.h"
 
 enum {
     DW_CFA_advance_loc = 0x40, /* the offset is in the low six bits */

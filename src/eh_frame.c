@@ -8,7 +8,7 @@
 
 #include "cfi.h"
 #include "dump.h"
-#include "elf_mach.h"
+#include "format/elf_mach.h"
 #include "struct_size.h"
 
 #include <assert.h>

@@ -4,7 +4,7 @@
 #include "c_library.h"
 
 #include "dump.h"
-#include "elf_mach.h"
+#include "format/elf_mach.h"
 #include "futex.h"
 #include "struct_size.h"
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "writers.h"
 
-#include "wire.h"
+#include "format/records.h"
 
 #include <fcntl.h>
 #include <pthread.h>

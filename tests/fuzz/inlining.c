@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "wire.h"
+#include "format/records.h"
 
 static void expect_same(const char *what, const char *is, const char *should)
 {

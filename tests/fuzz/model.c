@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "model.h"
 
-#include "elf_mach.h"
+#include "format/elf_mach.h"
 #include "faults.h"
-#include "wire.h"
+#include "format/records.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire.h"
+#include "format/records.h"
 
 _Noreturn void wrong(const char *what, uint64_t is, uint64_t should)
 {

@@ -8,7 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "jitdump.h"
-#include "wire.h"
+#include "format/records.h"
 
 #include <pthread.h>
 #include <stdio.h>

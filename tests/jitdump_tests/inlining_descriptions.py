@@ -1,8 +1,12 @@
 """Random descriptions of inlining, and what they mean at each offset of the code."""
 import random
-from typing import List, NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 NONE = -1
+CODE_ADDR = 0x10000
+# Few lines and columns, so that neighbours are often alike.
+LINES = (0, 1, 2, 3, 4000000000)
+COLUMNS = (0, 1, 2, 4000000000)
 
 
 class Function(NamedTuple):
@@ -33,9 +37,10 @@ class Description(NamedTuple):
     positions: List[Position]
     offsets: List[Tuple[int, int]]
 
-    def text(self) -> str:
-        """As encode.c reads it."""
-        lines = [f"{self.code_size} {len(self.functions)} {len(self.positions)}"
+    def text(self, name: str = "f", code_addr: int = CODE_ADDR) -> str:
+        """A load of it, as encode.c reads it."""
+        lines = [f"load {name} {code_addr}",
+                 f"{self.code_size} {len(self.functions)} {len(self.positions)}"
                  f" {len(self.offsets)}"]
         lines += [f"{f.name} {f.file or '-'} {f.start_line} {f.start_column} {f.flags}"
                   for f in self.functions]
@@ -80,7 +85,8 @@ def random_functions(random_: random.Random) -> List[Function]:
             for _ in range(random_.randint(1, random_.choice([1, 5, 20, 200])))]
 
 
-def random_positions(random_: random.Random, functions: List[Function]) -> List[Position]:
+def random_positions(random_: random.Random, functions: List[Function], lines: Sequence[int],
+                     columns: Sequence[int]) -> List[Position]:
     outer = random_.randrange(len(functions))
     # How readily a position is inlined in one of the last few, which makes chains deep, or in
     # any, which makes trees broad; or all in the first, with many functions at one caller.
@@ -96,15 +102,15 @@ def random_positions(random_: random.Random, functions: List[Function]) -> List[
             function = random_.randrange(len(functions))
             if random_.random() < 0.3:  # another position of a call that there is already
                 caller, function = positions[-1].caller, positions[-1].function
-        # Few lines and columns, so that neighbours are often alike.
-        positions.append(Position(function, random_.choice([0, 1, 2, 3, 4000000000]),
-                                  random_.choice([0, 1, 2, 4000000000]), caller))
+        positions.append(Position(function, random_.choice(lines), random_.choice(columns),
+                                  caller))
     return positions
 
 
-def random_description(random_: random.Random) -> Description:
+def random_description(random_: random.Random, lines: Sequence[int] = LINES,
+                       columns: Sequence[int] = COLUMNS) -> Description:
     functions = random_functions(random_)
-    positions = random_positions(random_, functions)
+    positions = random_positions(random_, functions, lines, columns)
     code_size = random_.randint(1, random_.choice([4, 40, 40, 300]))
     starts = sorted(random_.sample(range(code_size), random_.randint(1, code_size)))
     gaps = random_.choice([0, 0.1, 0.5])

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "life.h"
 
-#include "wire.h"
+#include "format/records.h"
 
 #include <dirent.h>
 #include <sched.h>

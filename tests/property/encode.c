@@ -1,7 +1,10 @@
-/* Reads descriptions of inlining from standard input, and loads one function for each into a
- * dump, by the public API alone. What the dump must say is known to test_inlining.py.
+/* Reads from standard input what a JIT does, and does it, by the public API alone. What the dump
+ * must say is known to test_inlining.py and, for whole histories, to tests/tool/histories.py.
  *
  *     encode DIRECTORY DIALECT FLAGS    (the numbers of jitdump.h)
+ *
+ *     load NAME CODE_ADDR DESCRIPTION
+ *     move NUMBER CODE_ADDR               the function of that number, counted from 0, goes there
  *
  * A description is words of text; -1 is JITDUMP_NONE, and the file "-" is NULL:
  *
@@ -16,12 +19,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIMIT = 4096, NAME_SIZE = 64 };
+enum { LIMIT = 4096, NAME_SIZE = 64, LOADS_MAX = 100000 };
 
 static struct jitdump_function functions[LIMIT];
 static struct jitdump_position positions[LIMIT];
 static struct jitdump_offset offsets[LIMIT];
 static char names[LIMIT][2][NAME_SIZE];
+
+static struct loaded {
+    uint64_t code_index;
+    uint64_t code_addr;
+    uint64_t code_size;
+} loads[LOADS_MAX];
+static uint32_t load_count;
 
 static void fail(const char *what)
 {
@@ -35,6 +45,14 @@ static uint32_t number(void)
     if (scanf("%lld", &value) != 1)
         fail("a number is missing");
     return (uint32_t)value;
+}
+
+static uint64_t address(void)
+{
+    unsigned long long value;
+    if (scanf("%llu", &value) != 1)
+        fail("an address is missing");
+    return value;
 }
 
 static uint32_t count(void)
@@ -79,6 +97,47 @@ static void read_track(struct jitdump_track *track)
     }
 }
 
+static void check(int error)
+{
+    if (error != 0)
+        fail(jitdump_strerror(error));
+}
+
+static void load(struct jitdump *dump)
+{
+    static const char code_bytes[1 << 16];
+    char name[NAME_SIZE];
+    if (load_count == LOADS_MAX)
+        fail("too many loads");
+    struct loaded *const loaded = &loads[load_count++];
+    word(name);
+    loaded->code_addr = address();
+    loaded->code_size = number();
+    if (loaded->code_size > sizeof(code_bytes))
+        fail("the code is too large");
+    struct jitdump_track track = {.struct_size = sizeof(track), .name = "source"};
+    read_track(&track);
+    const struct jitdump_code code = {.struct_size = sizeof(code),
+                                      .name = name,
+                                      .code_addr = loaded->code_addr,
+                                      .code_size = loaded->code_size,
+                                      .code_bytes = code_bytes,
+                                      .tracks = &track,
+                                      .track_count = 1};
+    check(jitdump_load(dump, &code, &loaded->code_index));
+}
+
+static void move(struct jitdump *dump)
+{
+    const uint32_t which = number();
+    if (which >= load_count)
+        fail("a move of a function that is not loaded");
+    struct loaded *const loaded = &loads[which];
+    const uint64_t to = address();
+    check(jitdump_move(dump, loaded->code_index, loaded->code_addr, to, loaded->code_size));
+    loaded->code_addr = to;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4)
@@ -98,22 +157,13 @@ int main(int argc, char **argv)
     if ((options.flags & JITDUMP_SOURCE_FILES) != 0 &&
         jitdump_embed_source(dump, "dir/file0.js", "text", 4) != 0)
         fail("no source");
-    static const char code_bytes[1 << 16];
-    for (long long size; scanf("%lld", &size) == 1;) {
-        if (size < 0 || size > (long long)sizeof(code_bytes))
-            fail("the code is too large");
-        struct jitdump_track track = {.struct_size = sizeof(track), .name = "source"};
-        read_track(&track);
-        const struct jitdump_code code = {.struct_size = sizeof(code),
-                                          .name = "f",
-                                          .code_addr = 0x10000,
-                                          .code_size = (uint64_t)size,
-                                          .code_bytes = code_bytes,
-                                          .tracks = &track,
-                                          .track_count = 1};
-        const int error = jitdump_load(dump, &code, NULL);
-        if (error != 0)
-            fail(jitdump_strerror(error));
+    for (char command[NAME_SIZE]; scanf("%63s", command) == 1;) {
+        if (strcmp(command, "load") == 0)
+            load(dump);
+        else if (strcmp(command, "move") == 0)
+            move(dump);
+        else
+            fail("neither load nor move");
     }
     puts(jitdump_path(dump));
     return jitdump_close(dump) != 0;

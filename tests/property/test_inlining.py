@@ -14,9 +14,8 @@ from typing import Tuple
 
 from jitdump_tests import decoder
 from jitdump_tests.inlining_check import PERF, SAMPLY_2023, SAMPLY_2026, expect
-from jitdump_tests.inlining_descriptions import Description, random_description
+from jitdump_tests.inlining_descriptions import CODE_ADDR, Description, random_description
 
-CODE_ADDR = 0x10000
 OUTERMOST_LINES, SOURCE_FILES = 4, 8
 SOURCE = 827346261
 EMBEDDED = "dir/file0.js"  # of encode.c, with SOURCE_FILES

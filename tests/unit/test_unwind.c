@@ -3,7 +3,7 @@
  * and unwinders. */
 #include "temporary.h"
 
-#include "elf_mach.h"
+#include "format/elf_mach.h"
 #include "jitdump.h"
 #include "eh_frame.h"
 

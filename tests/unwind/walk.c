@@ -1,6 +1,7 @@
 /*
  * Walks the stack at every instruction of generated functions, with the unwinder of the C
- * compiler's own run-time library, which knows them by jitdump_unwind_eh_frame() alone.
+ * compiler's own run-time library, which knows them by jitdump_unwind_eh_frame() alone, or, with
+ * $JITDUMP_TOOL, by the .eh_frame of that tool's ELF file.
  *
  *     walk FUNCTION...    calls the functions in a chain that ends in `leaf`
  *
@@ -10,6 +11,7 @@
  * that `keeper` has set.
  */
 #define _GNU_SOURCE
+#include "elf_frames.h"
 #include "functions.h"
 
 #include <signal.h>
@@ -210,18 +212,31 @@ static bool all_visited(const struct function *function)
     return all;
 }
 
-int main(int argc, char **argv)
+/* What was registered: of each function its own, or one for all. */
+static void *registered[FUNCTION_COUNT];
+
+static void register_frames(const char *tool)
 {
     static uint64_t eh_frames[FUNCTION_COUNT][EH_FRAME_SIZE_MAX / sizeof(uint64_t)];
-    functions_place(functions_memory(), 0, NULL);
-    for (size_t i = 0; i < FUNCTION_COUNT; i++) {
+    for (size_t i = 0; tool == NULL && i < FUNCTION_COUNT; i++) {
         const struct jitdump_code code = function_code(&functions[i]);
         uint64_t size;
         check(jitdump_unwind_eh_frame(0, &code, eh_frames[i], sizeof(eh_frames[i]), &size));
-        __register_frame(eh_frames[i]);
+        registered[i] = eh_frames[i];
         printf("%s: %lu bytes of code, %lu of eh_frame\n", code.name,
                (unsigned long)code.code_size, (unsigned long)size);
     }
+    if (tool != NULL)
+        registered[0] = elf_frames_place(tool);
+    for (size_t i = 0; i < FUNCTION_COUNT; i++)
+        if (registered[i] != NULL)
+            __register_frame(registered[i]);
+}
+
+int main(int argc, char **argv)
+{
+    functions_place(functions_memory(), 0, NULL);
+    register_frames(getenv("JITDUMP_TOOL"));
     chain_length = chain_parse(argc, argv, chain);
     chain_link(chain, chain_length, links);
 
@@ -234,6 +249,7 @@ int main(int argc, char **argv)
         all &= all_visited(chain[i]);
     printf("%lu walks, %lu wrong\n", walks, failures);
     for (size_t i = 0; i < FUNCTION_COUNT; i++)
-        __deregister_frame(eh_frames[i]);
+        if (registered[i] != NULL)
+            __deregister_frame(registered[i]);
     return all && walks != 0 && failures == 0 ? 0 : 1;
 }

@@ -22,6 +22,6 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # Static, so that the emulator needs no libraries of that machine.
 "$compiler" -std=c11 -O2 -static -fasynchronous-unwind-tables -I"$here/../../include" \
-    "$here/walk.c" "$here/functions.c" "$here/functions_$machine.S" "$here"/../../src/*.c \
+    "$here/walk.c" "$here/elf_frames.c" "$here/functions.c" "$here/functions_$machine.S" "$here"/../../src/*.c \
     -o "$folder/walk" -pthread
 "$emulator" "$folder/walk" "$@"

@@ -1,10 +1,12 @@
 /*
- * ELF machines, as the ELF specification numbers them: <elf.h> of older C libraries lacks some.
+ * The ELF machine that the library is built for: what elf_mach 0 means.
  */
-#ifndef JITDUMP_ELF_MACH_H
-#define JITDUMP_ELF_MACH_H
+#ifndef JITDUMP_FORMAT_ELF_MACH_H
+#define JITDUMP_FORMAT_ELF_MACH_H
 
-enum {
+/* e_machine, as the ELF specifications of the machines have it: EM_* of <elf.h>, which not every
+ * system has. */
+enum elf_mach {
     ELF_MACH_NONE = 0,
     ELF_MACH_386 = 3,
     ELF_MACH_PPC64 = 21,
@@ -16,7 +18,6 @@ enum {
     ELF_MACH_LOONGARCH = 258
 };
 
-/* The one that the library is built for: what elf_mach 0 means. */
 #if defined(__x86_64__)
 #define BUILD_ELF_MACH ELF_MACH_X86_64
 #elif defined(__i386__)

@@ -4,8 +4,8 @@
  *
  * Nothing here is padded by the compiler: the assertions say so.
  */
-#ifndef JITDUMP_WIRE_H
-#define JITDUMP_WIRE_H
+#ifndef JITDUMP_FORMAT_RECORDS_H
+#define JITDUMP_FORMAT_RECORDS_H
 
 #include <stdint.h>
 

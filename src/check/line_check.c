@@ -1,0 +1,87 @@
+#include "check/dump_check.h"
+
+/* What older perfs wanted to be added: the size of an ELF header. */
+#define ELF_HEADER_SIZE 0x40
+
+static const char cut_off[] = "the record ends within an entry";
+
+struct line_span {
+    uint64_t first, last;
+    uint32_t last_line;
+    uint64_t outside;
+    bool unsorted, same_file;
+};
+
+static void read_entry(struct line_span *span, struct cursor *cursor, bool is_first,
+                       const struct piece *piece)
+{
+    const uint64_t address = cursor_u64(cursor, cut_off);
+    const uint32_t line = cursor_u32(cursor, cut_off);
+    cursor_u32(cursor, cut_off); /* the column */
+    const struct span file = cursor_string(cursor, cut_off);
+    if (cursor->error != NULL)
+        return;
+    if (is_first)
+        span->first = address;
+    else if (address <= span->last)
+        span->unsorted = true;
+    if (address < piece->code_addr || address - piece->code_addr > piece->code_size)
+        span->outside++;
+    if (file.size == 1 && file.data[0] == 0xff)
+        span->same_file = true;
+    span->last = address;
+    span->last_line = line;
+}
+
+void jd_check_lines(struct findings *findings, struct line_tables *tables,
+                    const struct dump_reader *reader, const struct piece *piece)
+{
+    struct dump_record record;
+    if (piece->debug_info == 0 || !jd_dump_reader_at(reader, piece->debug_info, &record))
+        return;
+    struct cursor cursor = jd_dump_record_cursor(reader, &record);
+    const uint64_t code_addr = cursor_u64(&cursor, cut_off);
+    const uint64_t count = cursor_u64(&cursor, cut_off);
+    struct line_span span = {0};
+    for (uint64_t i = 0; i < count && cursor.error == NULL; i++)
+        read_entry(&span, &cursor, i == 0, piece);
+    if (cursor.error != NULL) {
+        jd_finding_add(findings, FINDING_UNREADABLE_RECORD, record.offset, "%s", cursor.error);
+        return;
+    }
+    const int name_size = piece->name.size < 80 ? (int)piece->name.size : 80;
+    const char *const name = (const char *)piece->name.data;
+    if (code_addr != piece->code_addr)
+        jd_finding_add(findings, FINDING_LINES_ADDRESS, record.offset, "%.*s", name_size, name);
+    if (count == 0)
+        return;
+    tables->count++;
+    if (span.first >= piece->code_addr + ELF_HEADER_SIZE && span.outside != 0) {
+        if (tables->too_high++ == 0)
+            tables->too_high_offset = record.offset;
+    } else if (span.first == piece->code_addr + ELF_HEADER_SIZE) {
+        tables->too_high++;
+    }
+    if (span.outside != 0)
+        jd_finding_add(findings, FINDING_LINES_OUTSIDE, record.offset, "%.*s: %llu of %llu",
+                       name_size, name, (unsigned long long)span.outside,
+                       (unsigned long long)count);
+    if (span.unsorted)
+        jd_finding_add(findings, FINDING_LINES_ORDER, record.offset, "%.*s", name_size, name);
+    if (span.same_file)
+        jd_finding_add(findings, FINDING_LINES_SAME_FILE, record.offset, "%.*s", name_size, name);
+    /* An entry of line 0 at the end needs no closing: there is no line to go on. */
+    if (span.last_line != 0 && span.last < piece->code_addr + piece->code_size)
+        jd_finding_add(findings, FINDING_LINES_SENTINEL, record.offset, "%.*s", name_size, name);
+}
+
+void jd_check_lines_end(struct findings *findings, const struct line_tables *tables)
+{
+    if (tables->too_high_offset == 0 || tables->too_high != tables->count)
+        return;
+    /* One cause, so one finding. */
+    findings->of[FINDING_LINES_OUTSIDE].count = 0;
+    findings->of[FINDING_LINES_SENTINEL].count = 0;
+    jd_finding_add(findings, FINDING_LINES_HEADER_ADDED, tables->too_high_offset,
+                   "all %llu functions with lines", (unsigned long long)tables->count);
+}

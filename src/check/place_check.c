@@ -1,0 +1,137 @@
+#include "check/dump_check.h"
+#include "reader/decode.h"
+
+#include <stdlib.h>
+
+/* A life with what perf takes it for: code, and its unwinding data behind it (P15). */
+struct place {
+    const struct life *life;
+    uint64_t code_end;
+    uint64_t room_end; /* code_end, if it has no unwinding data */
+};
+
+static uint64_t align8(uint64_t size)
+{
+    return (size + 7) & ~UINT64_C(7);
+}
+
+static struct span unwinding_of(const struct history *history, const struct piece *piece)
+{
+    struct dump_record record;
+    if (piece->unwinding == 0 || !jd_dump_reader_at(&history->reader, piece->unwinding, &record))
+        return (struct span){0};
+    return record.payload;
+}
+
+static struct place place_of(const struct history *history, const struct life *life)
+{
+    const struct piece *const piece = &history->pieces[life->piece];
+    struct place place = {life, life->address + piece->code_size, 0};
+    struct dump_record record;
+    struct unwinding_record unwinding;
+    struct decode_problem problem;
+    place.room_end = place.code_end;
+    if (piece->unwinding != 0 && jd_dump_reader_at(&history->reader, piece->unwinding, &record) &&
+        jd_decode_unwinding(&history->reader, &record, &unwinding, &problem) &&
+        unwinding.mapped_size != 0)
+        place.room_end =
+            life->address + align8(piece->code_size) + unwinding.eh_frame.size +
+            unwinding.eh_frame_hdr.size;
+    return place;
+}
+
+static int by_address(const void *left, const void *right)
+{
+    const struct place *const a = left, *const b = right;
+    if (a->life->address != b->life->address)
+        return a->life->address < b->life->address ? -1 : 1;
+    return a->life->begin < b->life->begin ? -1 : a->life->begin > b->life->begin;
+}
+
+/* The first place at or behind `address` and, there, not begun before `begin`. */
+static uint32_t find(const struct place *places, uint32_t count, uint64_t address, uint64_t begin)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const struct life *const life = places[middle].life;
+        if (life->address < address || (life->address == address && life->begin < begin))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void tell(struct findings *findings, enum finding finding, const struct history *history,
+                 const struct place *place, const struct place *other)
+{
+    const struct piece *const a = &history->pieces[place->life->piece];
+    const struct piece *const b = &history->pieces[other->life->piece];
+    jd_finding_add(findings, finding, b->load, "%.*s at 0x%llx, behind %.*s at 0x%llx",
+                   b->name.size < 50 ? (int)b->name.size : 50, (const char *)b->name.data,
+                   (unsigned long long)other->life->address,
+                   a->name.size < 50 ? (int)a->name.size : 50, (const char *)a->name.data,
+                   (unsigned long long)place->life->address);
+}
+
+/* Each address in the room is looked at once, by halving: an address may have been used very often. */
+static void check_room(struct findings *findings, const struct history *history,
+                       const struct place *places, uint32_t count, uint32_t self)
+{
+    const struct place *const place = &places[self];
+    uint32_t i = find(places, count, place->code_end, 0);
+    while (i < count && places[i].life->address < place->room_end) {
+        const uint64_t address = places[i].life->address;
+        /* The first that came later, and the one before it, which may have been there. */
+        const uint32_t later = find(places, count, address, place->life->begin + 1);
+        if (later > i && places[later - 1].life->end > place->life->begin &&
+            places[later - 1].code_end > address) {
+            tell(findings, FINDING_UNWINDING_HIDES, history, place, &places[later - 1]);
+            return;
+        }
+        if (later < count && places[later].life->address == address &&
+            places[later].life->begin < place->life->end) {
+            tell(findings, FINDING_UNWINDING_ROOM, history, place, &places[later]);
+            return;
+        }
+        i = find(places, count, address, UINT64_MAX);
+        while (i < count && places[i].life->address == address)
+            i++;
+    }
+}
+
+/* A function with unwinding data at the address where one with other such data just was. */
+static void check_reuse(struct findings *findings, const struct history *history,
+                        const struct place *before, const struct place *place)
+{
+    const struct piece *const piece = &history->pieces[place->life->piece];
+    if (before->life->address != place->life->address || before->life->piece == place->life->piece)
+        return;
+    const struct span a = unwinding_of(history, &history->pieces[before->life->piece]);
+    const struct span b = unwinding_of(history, piece);
+    if (a.size == 0 || b.size == 0 ||
+        (a.size == b.size && memcmp(a.data, b.data, (size_t)a.size) == 0))
+        return;
+    jd_finding_add(findings, FINDING_UNWINDING_REUSED, piece->load, "%.*s at 0x%llx",
+                   piece->name.size < 80 ? (int)piece->name.size : 80,
+                   (const char *)piece->name.data, (unsigned long long)place->life->address);
+}
+
+bool jd_check_places(struct findings *findings, const struct history *history)
+{
+    struct place *const places = malloc((history->life_count + (size_t)1) * sizeof(*places));
+    if (places == NULL)
+        return false;
+    for (uint32_t i = 0; i < history->life_count; i++)
+        places[i] = place_of(history, &history->lives[i]);
+    qsort(places, history->life_count, sizeof(*places), by_address);
+    for (uint32_t i = 0; i < history->life_count; i++) {
+        if (places[i].room_end > places[i].code_end)
+            check_room(findings, history, places, history->life_count, i);
+        if (i > 0)
+            check_reuse(findings, history, &places[i - 1], &places[i]);
+    }
+    free(places);
+    return true;
+}

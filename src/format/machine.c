@@ -1,0 +1,42 @@
+#include "format/machine.h"
+
+#include <stddef.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* In the order of the psABIs' DWARF register numbers. */
+static const char *const registers_386[] = {"eax", "ecx", "edx", "ebx", "esp",
+                                            "ebp", "esi", "edi", "eip"};
+static const char *const registers_x86_64[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+                                               "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+                                               "r12", "r13", "r14", "r15", "rip"};
+static const char *const registers_aarch64[] = {
+    "x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",  "x9",  "x10",
+    "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
+    "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp"};
+static const char *const registers_riscv[] = {
+    "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0",  "s1",  "a0", "a1", "a2", "a3", "a4", "a5",
+    "a6",   "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8",  "s9",  "s10", "s11", "t3", "t4", "t5", "t6"};
+static const char *const registers_arm[] = {"r0", "r1", "r2",  "r3",  "r4",  "r5", "r6", "r7",
+                                            "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc"};
+
+static const struct machine machines[] = {
+    {ELF_MACH_386, "i386", "i386", 8, COUNT(registers_386), registers_386},
+    {ELF_MACH_X86_64, "x86-64", "i386:x86-64", 16, COUNT(registers_x86_64),
+     registers_x86_64},
+    {ELF_MACH_ARM, "arm", "arm", 14, COUNT(registers_arm), registers_arm},
+    {ELF_MACH_AARCH64, "aarch64", "aarch64", 30, COUNT(registers_aarch64),
+     registers_aarch64},
+    {ELF_MACH_RISCV, "riscv", "riscv:rv64", 1, COUNT(registers_riscv), registers_riscv},
+    {ELF_MACH_S390, "s390x", "s390:64-bit", 14, 0, NULL},
+    {ELF_MACH_PPC64, "ppc64", "powerpc:common64", 65, 0, NULL},
+    {ELF_MACH_LOONGARCH, "loongarch", "loongarch64", 1, 0, NULL},
+};
+
+const struct machine *jd_machine(uint32_t number)
+{
+    for (size_t i = 0; i < COUNT(machines); i++)
+        if (machines[i].number == number)
+            return &machines[i];
+    return NULL;
+}

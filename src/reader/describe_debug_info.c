@@ -1,0 +1,127 @@
+/*
+ * JIT_CODE_DEBUG_INFO: addresses, each with a line and a file's name, in full for each.
+ */
+#include "reader/describe.h"
+
+#include "format/records.h"
+
+static const char cut[] = "JIT_CODE_DEBUG_INFO: shorter than its entries";
+
+/* Some emitters pad the record to a multiple of this. */
+#define PADDING_LIMIT 8
+
+/* FNV-1a. */
+static uint32_t hash(struct span string)
+{
+    uint32_t value = 2166136261u;
+    for (uint64_t i = 0; i < string.size; i++)
+        value = (value ^ string.data[i]) * 16777619u;
+    return value;
+}
+
+static bool same(struct span left, struct span right)
+{
+    return left.size == right.size && memcmp(left.data, right.data, (size_t)left.size) == 0;
+}
+
+/* The files' names, each once. */
+struct names {
+    struct description *description;
+    uint32_t *places; /* indices of strings, DESCRIPTION_NONE: free */
+    uint32_t mask;
+    uint32_t last;
+};
+
+static bool names_init(struct names *names, struct description *description, uint64_t entry_count)
+{
+    uint64_t size = 16;
+    while (size < 2 * entry_count)
+        size *= 2;
+    *names = (struct names){.description = description, .last = DESCRIPTION_NONE};
+    if (size > UINT32_MAX || !jd_reserve_strings(description, entry_count))
+        return false;
+    names->places = jd_reserve_words(description, size);
+    if (names->places != NULL)
+        memset(names->places, 0xff, (size_t)size * sizeof(*names->places));
+    names->mask = (uint32_t)(size - 1);
+    return names->places != NULL;
+}
+
+static uint32_t names_add(struct names *names, struct span name)
+{
+    struct span *const strings = names->description->strings;
+    /* "As before", says perf (P12). */
+    if (name.size == 1 && name.data[0] == 0xff)
+        return names->last;
+    if (name.size == 0)
+        return names->last = DESCRIPTION_NONE;
+    /* Most often it is the file of the entry before. */
+    if (names->last != DESCRIPTION_NONE && same(strings[names->last], name))
+        return names->last;
+    uint32_t at = hash(name) & names->mask;
+    while (names->places[at] != DESCRIPTION_NONE && !same(strings[names->places[at]], name))
+        at = (at + 1) & names->mask;
+    if (names->places[at] == DESCRIPTION_NONE) {
+        strings[names->description->string_count] = name;
+        names->places[at] = names->description->string_count++;
+    }
+    return names->last = names->places[at];
+}
+
+/* In front of all rows, unless one is at offset 0 already. There is room: its entry is no row. */
+static void prepend(struct description *description, const struct line_row *row)
+{
+    for (uint32_t i = 0; i < description->row_count; i++)
+        if (description->rows[i].code_offset == 0)
+            return;
+    memmove(description->rows + 1, description->rows,
+            description->row_count * sizeof(*description->rows));
+    description->rows[0] = *row;
+    description->row_count++;
+}
+
+enum described jd_describe_debug_info(struct describing *describing)
+{
+    struct description *const description = describing->description;
+    const struct piece *const piece = describing->piece;
+    struct cursor *const cursor = &describing->cursor;
+    cursor_u64(cursor, cut); /* code_addr: the load's counts */
+    const uint64_t entry_count = cursor_u64(cursor, cut);
+    if (entry_count > cursor_left(cursor) / (sizeof(struct debug_entry) + 1))
+        return describe_wrongly(describing, describing->record, cut);
+    struct names names;
+    if (!names_init(&names, description, entry_count) || !jd_reserve_rows(description, entry_count))
+        return DESCRIBED_NO_MEMORY;
+    /* Erlang's tables begin in front of the code: what was said last there holds at the code's first
+     * byte. A table that lies in front altogether is of other code. */
+    struct line_row before = {0};
+    bool any_before = false, any_here = false;
+    for (uint64_t i = 0; i < entry_count; i++) {
+        const uint64_t address = cursor_u64(cursor, cut) - describing->history->line_bias;
+        struct line_row row = {.line = cursor_u32(cursor, cut), .column = cursor_u32(cursor, cut)};
+        row.file = names_add(&names, cursor_string(cursor, cut));
+        if (cursor->error != NULL)
+            break;
+        if (row.line == 0)
+            row.column = 0;
+        const uint64_t code_offset = address - piece->code_addr;
+        row.code_offset = (uint32_t)code_offset;
+        if (address < piece->code_addr) {
+            row.code_offset = 0;
+            before = row;
+            any_before = true;
+            continue;
+        }
+        any_here |= code_offset <= piece->code_size;
+        if (code_offset < piece->code_size)
+            description->rows[description->row_count++] = row;
+    }
+    /* V8 of Node 20 writes freed memory as names, NULs and all, so that no entry is where it seems. */
+    if (cursor_left(cursor) >= PADDING_LIMIT)
+        cursor_fail(cursor, "JIT_CODE_DEBUG_INFO: the entries end before the record does");
+    if (cursor->error != NULL)
+        return describe_wrongly(describing, cursor->error_offset, cursor->error);
+    if (any_before && any_here && piece->code_size > 0)
+        prepend(description, &before);
+    return jd_sort_rows(description) ? DESCRIBED : DESCRIBED_NO_MEMORY;
+}

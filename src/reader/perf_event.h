@@ -1,0 +1,76 @@
+/*
+ * What is in an event of a profile: the process's mappings, names, forks, and the samples.
+ *
+ * Each function returns true if the event is what it says; else the reason is in `problem`, and nothing
+ * of the result may be used. Strings and arrays point into the file, at any alignment.
+ */
+#ifndef JITDUMP_READER_PERF_EVENT_H
+#define JITDUMP_READER_PERF_EVENT_H
+
+#include "reader/perf_data.h"
+
+struct perf_event_problem {
+    uint64_t offset; /* in the file */
+    const char *reason;
+};
+
+/* Who and when, of any event; what was not recorded is 0, a time that was not UINT64_MAX. */
+struct perf_event_stamp {
+    uint32_t pid;
+    uint32_t tid;
+    uint64_t time;
+};
+
+/* PERF_EVENT_MMAP and PERF_EVENT_MMAP2. */
+struct perf_mapping {
+    uint32_t pid;
+    uint32_t tid;
+    uint64_t address;
+    uint64_t size;
+    uint64_t file_offset;
+    bool executable;
+    struct span name;
+    struct perf_event_stamp stamp;
+};
+
+/* PERF_EVENT_COMM. */
+struct perf_command {
+    uint32_t pid;
+    uint32_t tid;
+    bool exec; /* the process has become another program: its mappings are gone */
+    struct span name;
+    struct perf_event_stamp stamp;
+};
+
+/* PERF_EVENT_FORK and PERF_EVENT_EXIT: `pid` other than `parent_pid` is a process, else a thread. */
+struct perf_task {
+    uint32_t pid;
+    uint32_t parent_pid;
+    uint32_t tid;
+    uint32_t parent_tid;
+    struct perf_event_stamp stamp;
+};
+
+struct perf_sample {
+    uint64_t ip; /* 0: not recorded */
+    struct perf_event_stamp stamp;
+    bool user; /* the processor was in user mode */
+    /* Call chain: 8 bytes each, marks (PERF_CONTEXT_MAX) among them. */
+    struct span chain;
+    bool has_stack; /* a copy of the stack, for --call-graph dwarf */
+};
+
+/* Reads what the kernel puts behind its events, if sample_id_all says that it does. */
+bool jd_perf_event_stamp(const struct perf_data *data, const struct perf_event *event,
+                         struct perf_event_stamp *stamp, struct perf_event_problem *problem);
+
+bool jd_perf_mapping(const struct perf_data *data, const struct perf_event *event,
+                     struct perf_mapping *mapping, struct perf_event_problem *problem);
+bool jd_perf_command(const struct perf_data *data, const struct perf_event *event,
+                     struct perf_command *command, struct perf_event_problem *problem);
+bool jd_perf_task(const struct perf_data *data, const struct perf_event *event,
+                  struct perf_task *task, struct perf_event_problem *problem);
+bool jd_perf_sample(const struct perf_data *data, const struct perf_event *event,
+                    struct perf_sample *sample, struct perf_event_problem *problem);
+
+#endif

@@ -1,0 +1,267 @@
+/*
+ * jitdump elf: the code of one instant as ELF files.
+ */
+#define _GNU_SOURCE
+#include "tool/command.h"
+#include "tool/dump.h"
+#include "tool/messages.h"
+#include "tool/whole_file.h"
+
+#include "writers/elf_writer.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char usage[] =
+    "Usage: jitdump elf [OPTION]... FILE -o OUT\n"
+    "Makes an ELF file of a dump: the generated code with symbols, lines, inlined calls and\n"
+    "unwinding data, at the addresses where it was in the process. addr2line, gdb, objdump,\n"
+    "llvm-symbolizer and the like read it.\n"
+    "\n"
+    "  -o, --output=OUT  the file to write\n"
+    "  -a, --at=TIME     the code that there was at an instant: a time as 'jitdump dump' and\n"
+    "                    perf script show it, or 'end' (default)\n"
+    "      --relative    addresses that count from a base, which is printed, as in a shared\n"
+    "                    library\n"
+    "      --dynsym      the symbols in .dynsym, for perf up to 6.12: its lookups of lines\n"
+    "                    take a tenth of the time\n"
+    "  -h, --help        this text\n"
+    "\n"
+    "Code that is spread over more than 2 GiB takes several files: OUT, OUT.2 and so on.\n"
+    "\n"
+    "In gdb: add-symbol-file OUT, with --relative: add-symbol-file OUT -o BASE\n";
+
+struct elf_arguments {
+    const char *dump;
+    const char *output;
+    const char *at; /* NULL: the end */
+    struct elf_options options;
+};
+
+/* Returns -1 if the command is to go on, else the exit status. */
+static int parse(int argc, char **argv, struct elf_arguments *arguments)
+{
+    enum { RELATIVE = 256, DYNSYM };
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"at", required_argument, NULL, 'a'},
+                                            {"relative", no_argument, NULL, RELATIVE},
+                                            {"dynsym", no_argument, NULL, DYNSYM},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "o:a:h", options, NULL)) != -1) {
+        switch (option) {
+        case 'o':
+            arguments->output = optarg;
+            break;
+        case 'a':
+            arguments->at = optarg;
+            break;
+        case RELATIVE:
+            arguments->options.relative = true;
+            break;
+        case DYNSYM:
+            arguments->options.dynsym = true;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return STATUS_OK;
+        default:
+            return point_to_help(argv[0]);
+        }
+    }
+    if (optind + 1 != argc) {
+        complain(optind == argc ? "which dump?" : "one dump at a time");
+        return point_to_help(argv[0]);
+    }
+    if (arguments->output == NULL) {
+        complain("-o OUT is missing");
+        return point_to_help(argv[0]);
+    }
+    arguments->dump = argv[optind];
+    return -1;
+}
+
+/* What is wrong with records: the first few are told, the rest counted. */
+enum { TOLD_MAX = 5 };
+
+struct told {
+    const char *dump;
+    uint64_t count;
+};
+
+static void tell(void *context, uint64_t offset, const char *reason)
+{
+    struct told *const told = context;
+    if (++told->count <= TOLD_MAX)
+        complain("%s: record at offset %#" PRIx64 " is left out: %s", told->dump, offset, reason);
+}
+
+static void tell_rest(const struct told *told)
+{
+    if (told->count > TOLD_MAX)
+        complain("%s: %" PRIu64 " more records are left out; 'jitdump check' lists them",
+                 told->dump, told->count - TOLD_MAX);
+}
+
+/* Files. All of them are written before the first gets its name. */
+
+struct output {
+    struct whole_file file;
+    char *path;
+    uint64_t base;
+    struct output *next;
+};
+
+static struct output *open_output(const char *path, size_t number)
+{
+    struct output *const output = calloc(1, sizeof(*output));
+    const int length = output == NULL ? -1
+                       : number == 1  ? asprintf(&output->path, "%s", path)
+                                      : asprintf(&output->path, "%s.%zu", path, number);
+    if (length < 0) {
+        complain("out of memory");
+        free(output);
+        return NULL;
+    }
+    if (!whole_file_open(&output->file, output->path)) {
+        free(output->path);
+        free(output);
+        return NULL;
+    }
+    return output;
+}
+
+static bool write_output(struct output *output, const struct elf_arguments *arguments,
+                         const struct history *history, const struct placed *pieces, size_t count)
+{
+    struct elf_result result;
+    const enum elf_error error =
+        elf_write(output->file.fd, history, pieces, count, &arguments->options, &result);
+    if (error != ELF_OK)
+        complain("%s: %s", output->path,
+                 error == ELF_NOT_WRITTEN ? strerror(result.system_error) : elf_strerror(error));
+    output->base = result.base;
+    return error == ELF_OK;
+}
+
+/* Gives the files their names, or leaves nothing of them. */
+static bool finish_outputs(struct output *outputs, bool written, bool print_bases)
+{
+    while (outputs != NULL) {
+        struct output *const output = outputs;
+        outputs = output->next;
+        if (written)
+            written = whole_file_finish(&output->file);
+        else
+            whole_file_drop(&output->file);
+        if (written && print_bases)
+            printf("%#" PRIx64 "\n", output->base);
+        free(output->path);
+        free(output);
+    }
+    return written;
+}
+
+static bool write_files(const struct elf_arguments *arguments, const struct history *history,
+                        const struct placed *pieces, size_t count)
+{
+    struct output *outputs = NULL;
+    struct output **last = &outputs;
+    bool written = true;
+    size_t done = 0;
+    for (size_t number = 1; written && (done < count || number == 1); number++) {
+        const size_t reach = elf_reach(pieces + done, count - done);
+        *last = open_output(arguments->output, number);
+        written = *last != NULL &&
+                  write_output(*last, arguments, history, pieces + done, reach);
+        if (written && number > 1)
+            complain("the code is spread over more than 2 GiB: what is from %#" PRIx64
+                     " on is in %s", pieces[done].address, (*last)->path);
+        if (*last != NULL)
+            last = &(*last)->next;
+        done += reach;
+    }
+    return finish_outputs(outputs, written, arguments->options.relative);
+}
+
+/* The history at the instant */
+
+static bool write_instant(const struct elf_arguments *arguments, const struct history *history)
+{
+    uint32_t *lives;
+    uint32_t count;
+    uint64_t time = UINT64_MAX;
+    if (arguments->at != NULL && !parse_time(&history->reader, arguments->at, &time)) {
+        complain("--at takes a time as it is shown, or 'end', not '%s'", arguments->at);
+        return false;
+    }
+    struct placed *pieces = NULL;
+    const bool has_lives = jd_history_at(history, time, &lives, &count);
+    if (has_lives)
+        pieces = malloc(((size_t)count + 1) * sizeof(*pieces));
+    if (pieces == NULL) {
+        complain("out of memory");
+        if (has_lives)
+            free(lives);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct life *const life = &history->lives[lives[i]];
+        pieces[i] = (struct placed){&history->pieces[life->piece], life->address};
+    }
+    free(lives);
+    const bool written = write_files(arguments, history, pieces, count);
+    free(pieces);
+    return written;
+}
+
+static bool read_history(struct history *history, const struct mapped_file *file,
+                         const struct elf_arguments *arguments)
+{
+    switch (jd_history_read(history, file, arguments->options.problems)) {
+    case HISTORY_OK:
+        return true;
+    case HISTORY_NO_DUMP:
+        complain("%s: offset %#" PRIx64 ": %s", arguments->dump, history->reader.offset,
+                 history->reader.reason);
+        return false;
+    case HISTORY_NO_MEMORY:
+        complain("out of memory");
+        return false;
+    case HISTORY_TOO_LARGE:
+        complain("%s: more than 4 billion pieces of code", arguments->dump);
+        return false;
+    }
+    return false;
+}
+
+int elf_command(int argc, char **argv)
+{
+    struct elf_arguments arguments = {.at = NULL};
+    const int status = parse(argc, argv, &arguments);
+    if (status != -1)
+        return status;
+    struct told told = {.dump = arguments.dump};
+    const struct problems problems = {tell, &told};
+    arguments.options.problems = &problems;
+
+    struct mapped_file file;
+    const int error = jd_mapped_file_open(&file, arguments.dump);
+    if (error != 0) {
+        complain("%s: %s", arguments.dump, strerror(error));
+        return STATUS_TROUBLE;
+    }
+    struct history history;
+    bool written = read_history(&history, &file, &arguments);
+    if (written) {
+        tell_end(arguments.dump, &history.reader);
+        written = write_instant(&arguments, &history);
+        tell_rest(&told);
+    }
+    jd_history_free(&history);
+    jd_mapped_file_close(&file);
+    return written ? STATUS_OK : STATUS_TROUBLE;
+}

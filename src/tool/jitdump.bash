@@ -1,0 +1,29 @@
+# bash completion for jitdump.
+
+_jitdump() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "check dump elf --help --version" -- "$current")
+        return
+    fi
+    local options=--help
+    case ${COMP_WORDS[1]} in
+    check) options+=" --function --json --quiet" ;;
+    dump) options+=" --function --at --stat --json --color --no-pager" ;;
+    elf) options+=" --output --at --relative --dynsym" ;;
+    esac
+    case $previous in
+    --color) mapfile -t COMPREPLY < <(compgen -W "auto never always" -- "$current") ;;
+    --at | -a) mapfile -t COMPREPLY < <(compgen -W "end" -- "$current") ;;
+    --function | -f) ;;
+    *)
+        case $current in
+        -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
+        *) compopt -o default ;;
+        esac
+        ;;
+    esac
+}
+
+complete -F _jitdump jitdump

@@ -1,0 +1,59 @@
+/*
+ * jitdump: says what dumps hold, and makes other things of them.
+ */
+#include "tool/command.h"
+#include "tool/messages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    char *called; /* argv[0] of the command */
+    const char *summary;
+} commands[] = {
+    {"check", check_command, "jitdump check", "say what is wrong with a dump, or with a profile"},
+    {"dump", dump_command, "jitdump dump", "show what a dump holds"},
+    {"elf", elf_command, "jitdump elf", "make an ELF file of a dump, for gdb, addr2line and others"},
+};
+
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+
+static void print_help(void)
+{
+    puts("Usage: jitdump COMMAND [OPTION]... FILE...\n"
+         "Reads jitdump files, in which JITs describe their code to profilers.\n"
+         "\n"
+         "Commands:");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-8s  %s\n", commands[i].name, commands[i].summary);
+    puts("\n"
+         "'jitdump COMMAND --help' explains a command.\n"
+         "\n"
+         "Exit status: 0 if all is well, 1 if the answer is no, 2 if there is trouble.");
+}
+
+int main(int argc, char **argv)
+{
+    const char *const name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help();
+        return STATUS_OK;
+    }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        puts("jitdump " TOOL_VERSION);
+        return STATUS_OK;
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(name, commands[i].name) == 0) {
+            argv[1] = commands[i].called;
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    }
+    if (name[0] == '\0')
+        complain("which command?");
+    else
+        complain("there is no %s '%s'", name[0] == '-' ? "option" : "command", name);
+    return point_to_help("jitdump");
+}

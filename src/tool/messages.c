@@ -1,0 +1,22 @@
+#include "tool/messages.h"
+
+#include "tool/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void complain(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("jitdump: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+int point_to_help(const char *command)
+{
+    fprintf(stderr, "Try '%s --help'.\n", command);
+    return STATUS_TROUBLE;
+}

@@ -1,0 +1,13 @@
+/*
+ * What the tool says on standard error.
+ */
+#ifndef JITDUMP_TOOL_MESSAGES_H
+#define JITDUMP_TOOL_MESSAGES_H
+
+/* "jitdump: " and the message, a line. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What to do after getopt_long() has complained, or something like it. Returns STATUS_TROUBLE. */
+int point_to_help(const char *command);
+
+#endif

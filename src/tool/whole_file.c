@@ -1,0 +1,114 @@
+/*
+ * Where the file system can, the file has no name while it is written, so that nothing stays behind of
+ * a process that is killed. A name is needed for a moment even then: only a rename replaces a
+ * file.
+ */
+#define _GNU_SOURCE
+#include "platform/c_library.h"
+
+#include "tool/whole_file.h"
+
+#include "tool/messages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MODE = 0666 }; /* less the umask */
+
+static char *directory_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    if (slash == NULL)
+        return strdup(".");
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+static int open_unnamed(const char *path)
+{
+    char *const directory = directory_of(path);
+    if (directory == NULL)
+        return -1;
+    const int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, MODE);
+    free(directory);
+    return fd;
+}
+
+static int open_named(struct whole_file *file)
+{
+    if (asprintf(&file->temporary, "%s.%ld", file->path, (long)getpid()) < 0) {
+        file->temporary = NULL;
+        errno = ENOMEM;
+        return -1;
+    }
+    const int fd =
+        open(file->temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, MODE);
+    if (fd < 0) {
+        free(file->temporary);
+        file->temporary = NULL;
+    }
+    return fd;
+}
+
+bool whole_file_open(struct whole_file *file, const char *path)
+{
+    struct stat status;
+    *file = (struct whole_file){.fd = -1, .path = path};
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        complain("%s: is no regular file; give another name", path);
+        return false;
+    }
+    file->fd = open_unnamed(path);
+    if (file->fd < 0)
+        file->fd = open_named(file);
+    if (file->fd < 0)
+        complain("%s: %s", path, strerror(errno));
+    return file->fd >= 0;
+}
+
+static bool give_name(struct whole_file *file)
+{
+    char link[64];
+    if (file->temporary != NULL)
+        return true;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", file->fd);
+    if (asprintf(&file->temporary, "%s.%ld", file->path, (long)getpid()) < 0) {
+        file->temporary = NULL;
+        errno = ENOMEM;
+        return false;
+    }
+    if (linkat(AT_FDCWD, link, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0)
+        return true;
+    free(file->temporary);
+    file->temporary = NULL;
+    return false;
+}
+
+bool whole_file_finish(struct whole_file *file)
+{
+    if (!give_name(file) || rename(file->temporary, file->path) != 0) {
+        complain("%s: %s", file->path, strerror(errno));
+        whole_file_drop(file);
+        return false;
+    }
+    free(file->temporary);
+    file->temporary = NULL;
+    if (close(file->fd) != 0) {
+        complain("%s: %s", file->path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+void whole_file_drop(struct whole_file *file)
+{
+    if (file->temporary != NULL)
+        unlink(file->temporary);
+    free(file->temporary);
+    file->temporary = NULL;
+    close(file->fd);
+}

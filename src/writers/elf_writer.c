@@ -1,0 +1,468 @@
+#include "writers/elf_writer.h"
+
+#include "reader/decode.h"
+#include "writers/dwarf.h"
+#include "writers/eh_frame.h"
+#include "writers/elf_sections.h"
+#include "writers/file_writer.h"
+#include "writers/printable_text.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    PAGE = 4096,
+    SECTION_MAX = 20,
+    SECTION_NOTE = 1,
+    SECTION_TEXT = 2,
+    NOTE_HEADER = 16, /* three words and the name "GNU" */
+    /* What a file may span, so that 256 MiB of unwinding data behind the code are in reach of the
+     * lowest address. */
+    REACH = 0x70000000
+};
+
+/* A file on its way. All addresses are the process's, except in the fields of sections, symbols and
+ * DWARF: those count from `base`. */
+struct elf {
+    const struct elf_options *options;
+    struct elf_result *result;
+    struct elf_machine machine;
+    uint32_t elf_mach;
+    bool big_endian;
+    uint64_t load_address; /* of the file's first byte */
+    uint64_t code_address;
+    uint64_t code_end;
+    uint64_t offset; /* the end of what has a place in the file */
+
+    struct file_writer file;
+    struct digest digest;
+    struct elf_section sections[SECTION_MAX];
+    uint16_t section_count;
+
+    struct description description;
+    struct dwarf dwarf;
+    struct eh_frame frame;
+    struct bytes frame_header;
+    struct bytes symbols;
+    struct string_table symbol_names;
+    struct bytes scratch;
+};
+
+const char *elf_strerror(enum elf_error error)
+{
+    static const char *const texts[] = {
+        [ELF_OK] = "no error",
+        [ELF_NO_MEMORY] = "out of memory",
+        [ELF_NOT_WRITTEN] = "the file can't be written",
+        [ELF_EMPTY] = "there is no code",
+        [ELF_OUT_OF_ORDER] = "code that overlaps",
+        [ELF_SPREAD] = "code that is too far apart for one file",
+        [ELF_ADDRESS] = "code at addresses that no process of this machine has",
+        [ELF_TOO_LARGE] = "more than 4 GiB of debug information",
+    };
+    return texts[error];
+}
+
+/* Sections */
+
+static uint16_t add_section(struct elf *elf, struct elf_section section)
+{
+    elf->sections[elf->section_count] = section;
+    return elf->section_count++;
+}
+
+/* Puts the bytes behind everything else. */
+static uint16_t put_section(struct elf *elf, struct elf_section section, const struct bytes *bytes)
+{
+    elf->offset += (section.alignment - elf->offset % section.alignment) % section.alignment;
+    section.offset = elf->offset;
+    section.size = bytes->size;
+    if ((section.flags & SHF_ALLOC) != 0)
+        section.address = elf->load_address + elf->offset - elf->result->base;
+    file_writer_put(&elf->file, elf->offset, bytes->data, bytes->size);
+    digest_add(&elf->digest, bytes->data, bytes->size);
+    elf->offset += bytes->size;
+    return add_section(elf, section);
+}
+
+/* Pieces */
+
+static struct span name_of(struct elf *elf, const struct piece *piece)
+{
+    static const char nameless[] = "<anonymous>";
+    if (piece->name.size == 0)
+        return (struct span){(const unsigned char *)nameless, sizeof(nameless) - 1};
+    return printable_text(piece->name, &elf->scratch);
+}
+
+static void add_symbol(struct elf *elf, const struct placed *placed, struct span name)
+{
+    const uint32_t offset =
+        string_table_add(&elf->symbol_names, name.data, (size_t)name.size).offset;
+    elf_put_symbol(&elf->symbols, &elf->machine, offset, placed->address - elf->result->base,
+                   placed->piece->code_size, SECTION_TEXT);
+}
+
+static void add_frame(struct elf *elf, const struct history *history, const struct placed *placed)
+{
+    const struct piece *const piece = placed->piece;
+    struct dump_record record;
+    struct unwinding_record unwinding;
+    struct decode_problem problem = {piece->unwinding, "its record can't be read"};
+    if (piece->unwinding == 0)
+        return;
+    const char *wrong = problem.reason;
+    if (jd_dump_reader_at(&history->reader, piece->unwinding, &record)) {
+        if (jd_decode_unwinding(&history->reader, &record, &unwinding, &problem)) {
+            const struct eh_frame_input input = {.eh_frame = unwinding.eh_frame,
+                                                 .eh_frame_hdr = unwinding.eh_frame_hdr,
+                                                 .swapped = history->reader.swapped,
+                                                 .loaded_at = piece->code_addr,
+                                                 .address = placed->address,
+                                                 .size = piece->code_size};
+            wrong = eh_frame_add(&elf->frame, &input);
+        } else {
+            wrong = problem.reason;
+        }
+    }
+    if (wrong == NULL) {
+        elf->result->unwound++;
+    } else {
+        elf->result->refused++;
+        tell_problem(elf->options->problems, piece->unwinding, wrong);
+    }
+}
+
+static bool add_piece(struct elf *elf, const struct history *history, const struct placed *placed)
+{
+    const struct piece *const piece = placed->piece;
+    const uint64_t place[2] = {placed->address, piece->code_size};
+    unsigned char bytes[sizeof(place)];
+    bytes_store(bytes, place[0], 8, false);
+    bytes_store(bytes + 8, place[1], 8, false);
+    digest_add(&elf->digest, bytes, sizeof(bytes));
+    digest_add(&elf->digest, piece->code, (size_t)piece->code_size);
+    file_writer_put(&elf->file, placed->address - elf->load_address, piece->code,
+                    (size_t)piece->code_size);
+
+    if (!jd_description_read(&elf->description, history, piece, elf->options->problems))
+        return false;
+    elf->result->described += elf->description.row_count > 0;
+    const struct span name = name_of(elf, piece);
+    dwarf_add(&elf->dwarf, name, placed->address - elf->result->base, piece->code_size,
+              &elf->description);
+    add_symbol(elf, placed, name);
+    add_frame(elf, history, placed);
+    return true;
+}
+
+/* What is loaded behind the code */
+
+static void put_frames(struct elf *elf)
+{
+    if (elf->frame.entry_count == 0)
+        return;
+    const uint64_t address = elf->frame.address;
+    elf->offset = address - elf->load_address;
+    eh_frame_finish(&elf->frame, &elf->frame_header);
+    put_section(elf,
+                (struct elf_section){.name = ".eh_frame",
+                                     .type = SHT_PROGBITS,
+                                     .flags = SHF_ALLOC,
+                                     .alignment = 8},
+                &elf->frame.bytes);
+    put_section(elf,
+                (struct elf_section){.name = ".eh_frame_hdr",
+                                     .type = SHT_PROGBITS,
+                                     .flags = SHF_ALLOC,
+                                     .alignment = 4},
+                &elf->frame_header);
+    elf->result->frame_address = address - elf->result->base;
+    elf->result->frame_size = elf->load_address + elf->offset - address;
+}
+
+static void put_dynamic_symbols(struct elf *elf)
+{
+    put_section(elf,
+                (struct elf_section){.name = ".dynsym",
+                                     .type = SHT_DYNSYM,
+                                     .flags = SHF_ALLOC,
+                                     .link = elf->section_count + 1U,
+                                     .info = 1,
+                                     .alignment = 8,
+                                     .entry_size = elf_symbol_size(&elf->machine)},
+                &elf->symbols);
+    put_section(elf,
+                (struct elf_section){.name = ".dynstr",
+                                     .type = SHT_STRTAB,
+                                     .flags = SHF_ALLOC,
+                                     .alignment = 1},
+                &elf->symbol_names.bytes);
+}
+
+/* What is not */
+
+static void put_debug_sections(struct elf *elf)
+{
+    const struct {
+        const char *name;
+        const struct bytes *bytes;
+        uint32_t flags;
+        uint32_t entry_size;
+    } sections[] = {
+        {".debug_abbrev", &elf->dwarf.abbrev, 0, 0},
+        {".debug_info", &elf->dwarf.info, 0, 0},
+        {".debug_line", &elf->dwarf.line, 0, 0},
+        {".debug_ranges", &elf->dwarf.ranges, 0, 0},
+        {".debug_aranges", &elf->dwarf.aranges, 0, 0},
+        {".debug_str", &elf->dwarf.strings.bytes, SHF_MERGE | SHF_STRINGS, 1},
+    };
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        if (sections[i].bytes->size > 0)
+            put_section(elf,
+                        (struct elf_section){.name = sections[i].name,
+                                             .type = SHT_PROGBITS,
+                                             .flags = sections[i].flags,
+                                             .alignment = 1,
+                                             .entry_size = sections[i].entry_size},
+                        sections[i].bytes);
+}
+
+/* Where the symbols are in .dynsym, the first one stays: a file without .symtab counts as stripped. */
+static void put_symbols(struct elf *elf)
+{
+    struct bytes symbols = elf->symbols;
+    struct bytes names = elf->symbol_names.bytes;
+    if (elf->options->dynsym && !names.failed) {
+        symbols.size = 2U * elf_symbol_size(&elf->machine);
+        names.size = 1 + strlen((const char *)names.data + 1) + 1;
+    }
+    put_section(elf,
+                (struct elf_section){.name = ".symtab",
+                                     .type = SHT_SYMTAB,
+                                     .link = elf->section_count + 1U,
+                                     .info = 1,
+                                     .alignment = 8,
+                                     .entry_size = elf_symbol_size(&elf->machine)},
+                &symbols);
+    put_section(elf, (struct elf_section){.name = ".strtab", .type = SHT_STRTAB, .alignment = 1},
+                &names);
+}
+
+/* Returns where the section headers are. */
+static uint64_t put_section_headers(struct elf *elf)
+{
+    struct string_table names;
+    struct bytes headers = {.big_endian = elf->big_endian};
+    string_table_init(&names);
+    const uint16_t own = add_section(elf, (struct elf_section){.name = ".shstrtab"});
+    uint32_t name_offsets[SECTION_MAX];
+    for (uint16_t i = 0; i < elf->section_count; i++) {
+        const char *const name = elf->sections[i].name;
+        name_offsets[i] = string_table_add(&names, name, strlen(name)).offset;
+    }
+    elf->section_count--;
+    put_section(elf, (struct elf_section){.name = ".shstrtab", .type = SHT_STRTAB, .alignment = 1},
+                &names.bytes);
+    for (uint16_t i = 0; i <= own; i++)
+        elf_put_section(&headers, &elf->machine, &elf->sections[i], name_offsets[i]);
+    const uint64_t offset = (elf->offset + 7) / 8 * 8;
+    file_writer_put(&elf->file, offset, headers.data, headers.size);
+    if (names.bytes.failed || headers.failed)
+        elf->file.error = ENOMEM;
+    string_table_free(&names);
+    bytes_free(&headers);
+    return offset;
+}
+
+/* The file's first page */
+
+enum { SEGMENT_COUNT = 3 };
+
+static uint64_t note_offset(const struct elf *elf)
+{
+    return elf_headers_size(&elf->machine, SEGMENT_COUNT);
+}
+
+/* Of the search table. PT_NULL where there is none: the headers' size must be known early. */
+static struct elf_segment frame_segment(const struct elf *elf)
+{
+    for (uint16_t i = 0; i < elf->section_count; i++) {
+        const struct elf_section *const section = &elf->sections[i];
+        if (strcmp(section->name, ".eh_frame_hdr") == 0)
+            return (struct elf_segment){PT_GNU_EH_FRAME, PF_R, section->offset, section->address,
+                                        section->size, section->alignment};
+    }
+    return (struct elf_segment){.type = PT_NULL};
+}
+
+static void put_segments(const struct elf *elf, uint64_t loaded_size, struct bytes *to)
+{
+    const struct elf_result *const result = elf->result;
+    const uint64_t load_address = elf->load_address - result->base;
+    const struct elf_segment segments[SEGMENT_COUNT] = {
+        {PT_LOAD, PF_R | PF_X, 0, load_address, loaded_size, PAGE},
+        {PT_NOTE, PF_R, note_offset(elf), load_address + note_offset(elf),
+         NOTE_HEADER + DIGEST_SIZE, 4},
+        frame_segment(elf)};
+    for (size_t i = 0; i < SEGMENT_COUNT; i++)
+        elf_put_segment(to, &elf->machine, &segments[i]);
+}
+
+static void put_build_id(const struct elf *elf, struct bytes *to)
+{
+    digest_end(&elf->digest, elf->result->build_id);
+    bytes_u32(to, 4);
+    bytes_u32(to, DIGEST_SIZE);
+    bytes_u32(to, NT_GNU_BUILD_ID);
+    bytes_copy(to, "GNU", 4);
+    bytes_copy(to, elf->result->build_id, DIGEST_SIZE);
+}
+
+/* The file */
+
+/* Far enough from the last one that there is for sums not to wrap. */
+static uint64_t last_address(const struct elf *elf)
+{
+    return elf->machine.address_size == 8 ? UINT64_MAX - 2 * (uint64_t)REACH : UINT32_MAX;
+}
+
+static enum elf_error check_pieces(const struct elf *elf, const struct placed *pieces, size_t count)
+{
+    if (count == 0)
+        return ELF_EMPTY;
+    uint64_t end = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].address < end || pieces[i].piece->code_size == 0)
+            return ELF_OUT_OF_ORDER;
+        if (pieces[i].piece->code_size > UINT64_MAX - pieces[i].address)
+            return ELF_ADDRESS;
+        end = pieces[i].address + pieces[i].piece->code_size;
+    }
+    if (elf_reach(pieces, count) != count)
+        return ELF_SPREAD;
+    if (pieces[0].address < PAGE || end > last_address(elf))
+        return ELF_ADDRESS;
+    const uint64_t frame_address = elf->options->frame_address;
+    if (frame_address != 0 && (frame_address < end || frame_address - end > REACH))
+        return ELF_OUT_OF_ORDER;
+    return ELF_OK;
+}
+
+static void begin(struct elf *elf, const struct placed *pieces, size_t count)
+{
+    const struct placed *const last = &pieces[count - 1];
+    const uint64_t frame_address = elf->options->frame_address;
+    elf->code_address = pieces[0].address;
+    elf->code_end = last->address + last->piece->code_size;
+    elf->load_address = elf->code_address / PAGE * PAGE - PAGE;
+    elf->result->base = elf->options->relative ? elf->load_address : 0;
+    elf->result->load_address = elf->load_address - elf->result->base;
+    elf->offset = elf->code_end - elf->load_address;
+
+    const unsigned char facts[] = {(unsigned char)elf->elf_mach, (unsigned char)(elf->elf_mach >> 8),
+                                   elf->big_endian, elf->options->relative};
+    digest_add(&elf->digest, facts, sizeof(facts));
+    add_section(elf, (struct elf_section){.name = "", .type = SHT_NULL});
+    add_section(elf, (struct elf_section){.name = ".note.gnu.build-id",
+                                          .type = SHT_NOTE,
+                                          .flags = SHF_ALLOC,
+                                          .address = elf->result->load_address + note_offset(elf),
+                                          .offset = note_offset(elf),
+                                          .size = NOTE_HEADER + DIGEST_SIZE,
+                                          .alignment = 4});
+    add_section(elf, (struct elf_section){.name = ".text",
+                                          .type = SHT_PROGBITS,
+                                          .flags = SHF_ALLOC | SHF_EXECINSTR,
+                                          .address = elf->code_address - elf->result->base,
+                                          .offset = elf->code_address - elf->load_address,
+                                          .size = elf->code_end - elf->code_address,
+                                          .alignment = 1});
+    dwarf_init(&elf->dwarf, elf->big_endian, elf->machine.address_size);
+    eh_frame_init(&elf->frame, frame_address != 0 ? frame_address : (elf->code_end + 7) / 8 * 8,
+                  elf->big_endian, elf->machine.address_size);
+    elf->frame_header.big_endian = elf->big_endian;
+    elf->symbols.big_endian = elf->big_endian;
+    string_table_init(&elf->symbol_names);
+    elf_put_null_symbol(&elf->symbols, &elf->machine);
+}
+
+static enum elf_error finish(struct elf *elf)
+{
+    const enum dwarf_error dwarf_error = dwarf_finish(&elf->dwarf);
+    put_frames(elf);
+    if (elf->options->dynsym)
+        put_dynamic_symbols(elf);
+    const uint64_t loaded_size = elf->offset;
+    const bool has_room = elf->load_address + loaded_size <= last_address(elf);
+    put_debug_sections(elf);
+    put_symbols(elf);
+    const uint64_t section_offset = put_section_headers(elf);
+
+    const struct elf_header header = {
+        .type = elf->options->relative ? ET_DYN : ET_EXEC,
+        .elf_mach = elf->elf_mach,
+        .machine = elf->machine,
+        .section_offset = section_offset,
+        .section_count = elf->section_count,
+        .names = (uint16_t)(elf->section_count - 1),
+        .segment_count = SEGMENT_COUNT,
+    };
+    struct bytes first = {.big_endian = elf->big_endian};
+    elf_put_header(&first, &header);
+    put_segments(elf, loaded_size, &first);
+    put_build_id(elf, &first);
+    elf->result->system_error = file_writer_finish(&elf->file, first.data, first.size);
+    const bool no_memory = first.failed || elf->frame.bytes.failed || elf->frame_header.failed ||
+                           elf->symbols.failed || elf->symbol_names.bytes.failed ||
+                           elf->scratch.failed || elf->result->system_error == ENOMEM;
+    bytes_free(&first);
+    if (no_memory || dwarf_error == DWARF_NO_MEMORY)
+        return ELF_NO_MEMORY;
+    if (dwarf_error == DWARF_TOO_LARGE)
+        return ELF_TOO_LARGE;
+    if (!has_room)
+        return ELF_ADDRESS;
+    return elf->result->system_error != 0 ? ELF_NOT_WRITTEN : ELF_OK;
+}
+
+size_t elf_reach(const struct placed *pieces, size_t count)
+{
+    size_t i = 0;
+    while (i < count && pieces[i].address - pieces[0].address < REACH &&
+           pieces[i].piece->code_size < REACH - (pieces[i].address - pieces[0].address))
+        i++;
+    return i;
+}
+
+enum elf_error elf_write(int fd, const struct history *history, const struct placed *pieces,
+                         size_t count, const struct elf_options *options,
+                         struct elf_result *result)
+{
+    struct elf elf = {.options = options,
+                      .result = result,
+                      .elf_mach = jd_dump_machine(&history->reader),
+                      .machine = elf_machine(jd_dump_machine(&history->reader))};
+    const uint16_t one = 1;
+    const bool is_host_big = *(const unsigned char *)&one == 0;
+    elf.big_endian = is_host_big != history->reader.swapped;
+    *result = (struct elf_result){.base = 0};
+    enum elf_error error = check_pieces(&elf, pieces, count);
+    if (error != ELF_OK)
+        return error;
+    begin(&elf, pieces, count);
+    file_writer_init(&elf.file, fd);
+    bool has_memory = true;
+    for (size_t i = 0; i < count && has_memory; i++)
+        has_memory = add_piece(&elf, history, &pieces[i]);
+    error = finish(&elf);
+    jd_description_free(&elf.description);
+    dwarf_free(&elf.dwarf);
+    eh_frame_free(&elf.frame);
+    bytes_free(&elf.frame_header);
+    bytes_free(&elf.symbols);
+    bytes_free(&elf.scratch);
+    string_table_free(&elf.symbol_names);
+    return has_memory ? error : ELF_NO_MEMORY;
+}

@@ -1,0 +1,73 @@
+/*
+ * Placed pieces of code -> one ELF file that every symboliser, debugger and profiler reads:
+ * code, symbols, lines and inlined calls (DWARF 4), unwinding data, a build id.
+ *
+ * Layout. An address minus its file offset is the same for all that is loaded: perf computes with
+ * file offsets as if they were addresses. The one PT_LOAD begins with the file's first page, which
+ * holds the headers and the build id; the page of the lowest address comes next; code lies in a
+ * section called .text, as perf expects it. Behind it are .eh_frame and .eh_frame_hdr, and
+ * then what is not loaded. Between pieces the file has holes.
+ */
+#ifndef JITDUMP_WRITERS_ELF_WRITER_H
+#define JITDUMP_WRITERS_ELF_WRITER_H
+
+#include "reader/history.h"
+#include "writers/digest.h"
+
+/* A piece, and where it lies. */
+struct placed {
+    const struct piece *piece;
+    uint64_t address;
+};
+
+struct elf_options {
+    /* ET_DYN, with addresses that count from elf_result.base. Else ET_EXEC, with the process's. */
+    bool relative;
+    /* Symbols in .dynsym but for one: binutils looks through .symtab for each address that perf up
+     * to 6.12 asks it for. gdb then knows functions by their DWARF only. */
+    bool dynsym;
+    /* Where .eh_frame begins; 0: behind the code. Not before the code's end. */
+    uint64_t frame_address;
+    /* What could not be read, or not used, is told here and left out. May be NULL. */
+    const struct problems *problems;
+};
+
+struct elf_result {
+    uint64_t base; /* what was taken from all addresses: 0, or the page before the lowest one's */
+    /* Address minus file offset, of all that is loaded. */
+    uint64_t load_address;
+    /* .eh_frame and .eh_frame_hdr together, as addresses in the file; the size is 0 without. */
+    uint64_t frame_address;
+    uint64_t frame_size;
+    unsigned char build_id[DIGEST_SIZE];
+    uint32_t described; /* pieces with lines */
+    uint32_t unwound;   /* pieces with unwinding data that can be used */
+    uint32_t refused;   /* pieces with such data that can't */
+    int system_error;   /* of ELF_NOT_WRITTEN: an errno value */
+};
+
+enum elf_error {
+    ELF_OK,
+    ELF_NO_MEMORY,
+    ELF_NOT_WRITTEN,
+    ELF_EMPTY,        /* there are no pieces */
+    ELF_OUT_OF_ORDER, /* pieces not in ascending order, or overlapping, or frame_address not behind them */
+    ELF_SPREAD,       /* pieces too far apart for one file: see elf_reach() */
+    ELF_ADDRESS,      /* addresses that the machine does not have, or below 4096 */
+    ELF_TOO_LARGE     /* a section of debug information of more than 4 GiB */
+};
+
+/* A static text for people. */
+const char *elf_strerror(enum elf_error error);
+
+/* How many of the pieces, which ascend, one file can hold from the first on: relative addresses of
+ * unwinding data reach 2 GiB. 0 if there are none. */
+size_t elf_reach(const struct placed *pieces, size_t count);
+
+/* Writes the file, which must be empty. The pieces ascend and are disjoint, and all of this
+ * history. After an error what is in the file is of no use. */
+enum elf_error elf_write(int fd, const struct history *history, const struct placed *pieces,
+                         size_t count, const struct elf_options *options,
+                         struct elf_result *result);
+
+#endif

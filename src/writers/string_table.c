@@ -1,0 +1,105 @@
+#include "writers/string_table.h"
+
+#include <stdlib.h>
+
+enum { FIRST_SLOTS = 1024 };
+
+/* Eight bytes at a time; the high half of the last product is the best mixed. */
+static uint32_t hash_of(const unsigned char *text, size_t length)
+{
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = length * factor;
+    for (; length >= 8; text += 8, length -= 8) {
+        uint64_t word;
+        memcpy(&word, text, 8);
+        hash = (hash ^ word) * factor;
+        hash ^= hash >> 32;
+    }
+    uint64_t word = 0;
+    if (length > 0)
+        memcpy(&word, text, length);
+    hash = (hash ^ word) * factor;
+    return (uint32_t)(hash >> 32);
+}
+
+static bool is_at(const struct string_table *table, uint32_t offset, const unsigned char *text,
+                  size_t length)
+{
+    const unsigned char *const found = table->bytes.data + offset;
+    return table->bytes.size - offset > length && memcmp(found, text, length) == 0 &&
+           found[length] == '\0';
+}
+
+static struct table_string *slot_of(const struct string_table *table, const unsigned char *text,
+                                    size_t length)
+{
+    size_t at = hash_of(text, length) & (table->slot_count - 1);
+    while (table->slots[at].offset != 0 && !is_at(table, table->slots[at].offset, text, length))
+        at = (at + 1) & (table->slot_count - 1);
+    return &table->slots[at];
+}
+
+static void grow_slots(struct string_table *table)
+{
+    struct table_string *const old = table->slots;
+    const size_t old_count = table->slot_count;
+    const size_t count = old_count == 0 ? FIRST_SLOTS : 2 * old_count;
+    struct table_string *const slots = calloc(count, sizeof(*slots));
+    if (slots == NULL) {
+        table->bytes.failed = true;
+        return;
+    }
+    table->slots = slots;
+    table->slot_count = count;
+    for (size_t i = 0; i < old_count; i++) {
+        if (old[i].offset == 0)
+            continue;
+        const unsigned char *const text = table->bytes.data + old[i].offset;
+        *slot_of(table, text, strlen((const char *)text)) = old[i];
+    }
+    free(old);
+}
+
+void string_table_init(struct string_table *table)
+{
+    *table = (struct string_table){.string_count = 0};
+    bytes_u8(&table->bytes, 0);
+}
+
+void string_table_free(struct string_table *table)
+{
+    bytes_free(&table->bytes);
+    free(table->slots);
+    table->slots = NULL;
+}
+
+void string_table_reset(struct string_table *table)
+{
+    if (table->slots != NULL)
+        memset(table->slots, 0, table->slot_count * sizeof(*table->slots));
+    table->string_count = 0;
+    table->bytes.size = 1;
+}
+
+struct table_string string_table_add(struct string_table *table, const void *text, size_t length)
+{
+    const struct table_string none = {0, 0};
+    if (length == 0)
+        return none;
+    if (2 * ((size_t)table->string_count + 1) > table->slot_count)
+        grow_slots(table);
+    if (table->bytes.failed)
+        return none;
+    struct table_string *const slot = slot_of(table, text, length);
+    if (slot->offset == 0) {
+        const size_t offset = table->bytes.size;
+        if (offset > UINT32_MAX || length > UINT32_MAX - offset)
+            table->bytes.failed = true;
+        bytes_copy(&table->bytes, text, length);
+        bytes_u8(&table->bytes, 0);
+        if (table->bytes.failed)
+            return none;
+        *slot = (struct table_string){(uint32_t)offset, ++table->string_count};
+    }
+    return *slot;
+}

@@ -1,0 +1,103 @@
+"""Dumps made of bytes: by hand, or as another machine would have written them."""
+import pathlib
+import struct
+import sys
+from typing import List
+
+LOAD, MOVE, DEBUG_INFO, CLOSE, UNWINDING = range(5)
+INLINE_2023, INLINE_2026 = 827346259, 827346260
+ELF_MACH_OFFSET = 12
+NATIVE, OTHER = ("<", ">") if sys.byteorder == "little" else (">", "<")
+
+
+def set_machine(path: pathlib.Path, elf_mach: int) -> None:
+    data = bytearray(path.read_bytes())
+    struct.pack_into("=I", data, ELF_MACH_OFFSET, elf_mach)
+    path.write_bytes(data)
+
+
+class Swapper:
+    """Copies fields from the front of the bytes, in the other order."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+        self.parts: List[bytes] = []
+
+    def fields(self, text: str) -> tuple:
+        values = struct.unpack_from(NATIVE + text, self.data, self.at)
+        self.parts.append(struct.pack(OTHER + text, *values))
+        self.at += struct.calcsize(NATIVE + text)
+        return values
+
+    def copy(self, size: int) -> None:
+        self.parts.append(self.data[self.at:self.at + size])
+        self.at += size
+
+    def string(self) -> None:
+        self.copy(self.data.index(b"\0", self.at) + 1 - self.at)
+
+    def words(self) -> None:
+        self.fields(f"{(len(self.data) - self.at) // 4}I")
+
+    def done(self) -> bytes:
+        self.copy(len(self.data) - self.at)
+        return b"".join(self.parts)
+
+
+def swapped_payload(kind: int, payload: bytes) -> bytes:
+    swapper = Swapper(payload)
+    if kind == LOAD:
+        swapper.fields("IIQQQQ")
+    elif kind == MOVE:
+        swapper.fields("IIQQQQQ")
+    elif kind == DEBUG_INFO:
+        _, count = swapper.fields("QQ")
+        for _ in range(count):
+            swapper.fields("QII")
+            swapper.string()
+    elif kind == INLINE_2023:
+        counts = swapper.fields("8I")
+        swapper.copy(counts[1] + counts[3])
+        swapper.words()
+    elif kind == INLINE_2026:
+        _, offsets, positions, _ = swapper.fields("4Q")
+        swapper.fields(f"{2 * offsets + 7 * positions}I")
+    else:
+        assert kind == CLOSE, f"records of id {kind} are not known here"
+    return swapper.done()
+
+
+def swap_byte_order(path: pathlib.Path) -> None:
+    data = path.read_bytes()
+    header = Swapper(data[:40])
+    header.fields("IIIIIIQQ")
+    parts = [header.done()]
+    at = 40
+    while at < len(data):
+        kind, size, time = struct.unpack_from(NATIVE + "IIQ", data, at)
+        parts.append(struct.pack(OTHER + "IIQ", kind, size, time))
+        parts.append(swapped_payload(kind, data[at + 16:at + size]))
+        at += size
+    path.write_bytes(b"".join(parts))
+
+
+class Writer:
+    """A little-endian dump of x86-64, or of another machine."""
+
+    def __init__(self, elf_mach: int = 62) -> None:
+        self.bytes = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, elf_mach, 0, 1, 1, 0)
+        self.index = 0
+
+    def record(self, kind: int, payload: bytes) -> None:
+        self.bytes += struct.pack("<IIQ", kind, 16 + len(payload), 2 + self.index) + payload
+
+    def unwinding(self, data: bytes, header_size: int) -> None:
+        self.record(UNWINDING, struct.pack("<QQQ", len(data), header_size, len(data)) + data)
+
+    def load(self, address: int, size: int, name: bytes) -> None:
+        self.index += 1
+        self.record(LOAD, struct.pack("<IIQQQQ", 1, 1, address, address, size, self.index)
+                    + name + b"\0" + b"\xc3" * size)
+
+    def move(self, old: int, new: int, size: int) -> None:
+        self.record(MOVE, struct.pack("<IIQQQQQ", 1, 1, new, old, new, size, self.index))

@@ -1,0 +1,118 @@
+/*
+ * A dump of many functions, to measure by.
+ *
+ *     large_dump DIRECTORY FUNCTIONS CALLS
+ *
+ * Each function has 256 bytes of code, a standard frame, ten lines in one of a hundred files, and CALLS
+ * inlined calls, up to three deep, one in three of them in two pieces. Prints the dump's path.
+ */
+#include <jitdump.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CODE_SIZE = 256, LINES = 10, CALLS_MAX = 30, NAMES = 1000, NAME_SIZE = 64 };
+
+static char names[NAMES][NAME_SIZE];
+static char files[NAMES / 10][NAME_SIZE];
+
+static void check(int error)
+{
+    if (error != 0) {
+        fprintf(stderr, "%s\n", jitdump_strerror(error));
+        exit(1);
+    }
+}
+
+static void add_lines(struct jitdump_code *code, const char *file)
+{
+    static struct jitdump_line lines[LINES];
+    for (uint32_t i = 0; i < LINES; i++)
+        lines[i] = (struct jitdump_line){.code_addr = code->code_addr + i * (CODE_SIZE / LINES),
+                                         .line = 10 + 3 * i,
+                                         .column = 1 + i % 3 * 4,
+                                         .file = file};
+    code->lines = lines;
+    code->line_count = LINES;
+}
+
+static void add_offset(struct jitdump_offset *offsets, uint32_t *count, uint32_t position)
+{
+    offsets[*count] = (struct jitdump_offset){4 * *count, position};
+    (*count)++;
+}
+
+/* Position 0 is the function's own. */
+static void add_calls(struct jitdump_code *code, uint32_t number, uint32_t calls)
+{
+    static struct jitdump_function functions[CALLS_MAX + 1];
+    static struct jitdump_position positions[CALLS_MAX + 1];
+    static struct jitdump_offset offsets[3 * CALLS_MAX + 2];
+    static struct jitdump_track track = {
+        .name = "source", .functions = functions, .positions = positions, .offsets = offsets};
+    uint32_t offset_count = 0;
+    for (uint32_t i = 0; i <= calls; i++) {
+        const uint32_t name = (number + 7 * i) % NAMES;
+        functions[i] = (struct jitdump_function){
+            .name = names[name], .file = files[name / 10], .start_line = 10};
+        positions[i] = (struct jitdump_position){
+            .function = i,
+            .line = 10 + 5 * i,
+            .column = 1 + i % 4,
+            .caller = i == 0 ? JITDUMP_NONE : i % 3 == 1 ? 0 : i - 1};
+        add_offset(offsets, &offset_count, i);
+        if (i % 3 == 0 && i > 0) { /* its caller once more, and it */
+            add_offset(offsets, &offset_count, i - 1);
+            add_offset(offsets, &offset_count, i);
+        }
+    }
+    add_offset(offsets, &offset_count, 0);
+    track.function_count = calls + 1;
+    track.position_count = calls + 1;
+    track.offset_count = offset_count;
+    code->tracks = &track;
+    code->track_count = 1;
+}
+
+int main(int argc, char **argv)
+{
+    static const unsigned char bytes[CODE_SIZE];
+    if (argc != 4)
+        return 2;
+    const uint32_t count = (uint32_t)strtoul(argv[2], NULL, 10);
+    const uint32_t calls = (uint32_t)strtoul(argv[3], NULL, 10);
+    if (calls > CALLS_MAX)
+        return 2;
+    for (uint32_t i = 0; i < NAMES; i++)
+        snprintf(names[i], NAME_SIZE, "library::Module%u::inlined_function<%u>", i % 37, i);
+    for (uint32_t i = 0; i < NAMES / 10; i++)
+        snprintf(files[i], NAME_SIZE, "/home/user/project/source/module%u.js", i);
+
+    const struct jitdump_options options = {.struct_size = sizeof(options),
+                                            .flush_mode = JITDUMP_FLUSH_BUFFERED,
+                                            .dialect = calls > 0 ? JITDUMP_DIALECT_SAMPLY_2023
+                                                                 : JITDUMP_DIALECT_PERF,
+                                            .directory = argv[1]};
+    const struct jitdump_unwind unwind = {.struct_size = sizeof(unwind),
+                                          .frame = JITDUMP_FRAME_POINTER};
+    struct jitdump *dump;
+    check(jitdump_open(&dump, &options));
+    for (uint32_t i = 0; i < count; i++) {
+        char name[NAME_SIZE];
+        snprintf(name, sizeof(name), "application::Part%u::compiled_function_%u", i % 101, i);
+        struct jitdump_code code = {.struct_size = sizeof(code),
+                                    .name = name,
+                                    .code_addr = UINT64_C(0x7f0000000000) + (uint64_t)i * 384,
+                                    .code_size = CODE_SIZE,
+                                    .code_bytes = bytes,
+                                    .unwind = &unwind};
+        if (calls > 0)
+            add_calls(&code, i, calls);
+        else
+            add_lines(&code, files[i % (NAMES / 10)]);
+        check(jitdump_load(dump, &code, NULL));
+    }
+    puts(jitdump_path(dump));
+    check(jitdump_close(dump));
+    return 0;
+}

@@ -1,0 +1,107 @@
+"""Call frame information: the rows of whole libraries' .eh_frame sections, that compilers wrote,
+against readelf's."""
+from __future__ import annotations
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import unittest
+
+from jitdump_tests import tool
+from jitdump_tests.dump_writer import Dump
+
+Row = tuple[str, dict[str, str]]
+
+
+def sections(path: pathlib.Path) -> dict[str, tuple[int, int, int]]:
+    """Address, file offset and size."""
+    text = subprocess.run(["readelf", "--sections", "--wide", path], check=True,
+                          capture_output=True, text=True).stdout
+    return {name: (int(address, 16), int(offset, 16), int(size, 16)) for name, address, offset, size
+            in re.findall(r"(?m)^ *\[ *\d+\] (\S+) +\S+ +([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+)", text)}
+
+
+def readelf_rows(path: pathlib.Path) -> dict[int, Row]:
+    """By address: the CFA, and the registers for which something is said."""
+    # It fails for want of a separate file with debug information, too, and prints all the same.
+    text = subprocess.run(["readelf", "--debug-dump=frames-interp", "--wide", path], check=False,
+                          capture_output=True, text=True).stdout
+    rows: dict[int, Row] = {}
+    of_cie: dict[str, Row] = {}
+    for entry in text.split("\n\n"):
+        first, *lines = entry.strip().splitlines() or [""]
+        columns = lines[0].split()[2:] if lines else []
+        found = []
+        for line in lines[1:]:
+            # A rule that names a register is "r1 (rdx)".
+            address, cfa, *rules = re.sub(r"r\d+ \((\w+)\)", r"\1", line).split()
+            found.append((int(address, 16), (cfa, dict(zip(columns, rules)))))
+        if " CIE " in first:
+            of_cie[first.split()[0]] = found[0][1] if found else ("none", {})
+        elif match := re.search(r" FDE cie=([0-9a-f]+) pc=([0-9a-f]+)\.\.([0-9a-f]+)", first):
+            begin, end = int(match[2], 16), int(match[3], 16)
+            # Without instructions of its own, the CIE's row holds.
+            for address, row in found or [(begin, of_cie[match[1]])]:
+                if address < end:
+                    rows[address] = row
+    return rows
+
+
+class Frames(unittest.TestCase):
+    def libraries(self) -> list[pathlib.Path]:
+        if shutil.which("readelf") is None:
+            self.skipTest("readelf is not installed")
+        if sysconfig.get_platform() != "linux-x86_64":
+            self.skipTest("register names are compared for x86-64")
+        maps = pathlib.Path("/proc/self/maps").read_text()
+        found = re.findall(r"(?m)\S*/(?:libc|libm|libstdc\+\+|libpython[0-9.]*|ld-linux-x86-64)\.so\S*$",
+                           maps)
+        return [pathlib.Path(each) for each in {*found, sys.executable}]
+
+    def test_compilers_sections(self) -> None:
+        compared = 0
+        for path in self.libraries():
+            with self.subTest(path=str(path)):
+                compared += self.compare(path)
+        print(f"{compared} rows alike")
+        self.assertGreater(compared, 10000)
+
+    def compare(self, path: pathlib.Path) -> int:
+        """The library as one piece of code, which ends where its .eh_frame begins."""
+        address, offset, size = sections(path)[".eh_frame"]
+        with tempfile.TemporaryDirectory() as directory:
+            dump = Dump()
+            dump.unwinding(1, path.read_bytes()[offset:offset + size], b"")
+            dump.load(1, 0x100, bytes(address - 0x100), 1, b"library")
+            file = pathlib.Path(directory) / "jit-4711.dump"
+            file.write_bytes(dump.data)
+            (function,) = tool.functions(file)
+        self.assertNotIn("frames_problem", function)
+        expected = readelf_rows(path)
+        found = {row["begin"] + 0x100: self.as_readelf(row) for row in function["frames"]}
+        self.assertEqual(set(found), set(expected))
+        compared = 0
+        for row in function["frames"]:
+            begin, end = row["begin"] + 0x100, row["end"] + 0x100
+            cfa, rules = found[begin]
+            other_cfa, others = expected[begin]
+            self.assertEqual(cfa, other_cfa, hex(begin))
+            self.assertEqual(rules, {name: rule for name, rule in others.items() if rule != "u"},
+                             hex(begin))
+            compared += 1
+            self.assertLess(begin, end)
+        return compared
+
+    def as_readelf(self, row: tool.Object) -> Row:
+        names = {"rip": "ra"}
+        rules = {names.get(name, name): "exp" if rule == "expression" else rule
+                 for name, rule in row["registers"].items() if rule != "undefined"}
+        return "exp" if row["cfa"] == "expression" else row["cfa"], rules
+
+
+if __name__ == "__main__":
+    unittest.main()
