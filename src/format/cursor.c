@@ -1,4 +1,4 @@
-#include "format/cursor.h"
+#include "cursor.h"
 
 uint64_t jd_cursor_uleb128(struct cursor *cursor, const char *error)
 {

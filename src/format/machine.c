@@ -1,4 +1,4 @@
-#include "format/machine.h"
+#include "machine.h"
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
 #ifndef JITDUMP_FORMAT_MACHINE_H
 #define JITDUMP_FORMAT_MACHINE_H
 
-#include "format/elf_mach.h"
+#include "elf_mach.h"
 
 #include <stdint.h>
 

@@ -6,10 +6,10 @@
  * test_corpus.py has other readers compare them.
  */
 #include "describe.h"
-#include "record_code.h"
+#include "encode/function_records.h"
 #include "records.h"
 #include "target.h"
-#include "eh_frame.h"
+#include "encode/eh_frame.h"
 
 #include <elf.h>
 #include <stdio.h>

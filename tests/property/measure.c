@@ -6,7 +6,7 @@
  * the top of a chain 100 deep to its bottom, or back, at each offset.
  */
 #define _GNU_SOURCE
-#include "debug_info.h"
+#include "encode/debug_info.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "planted.h"
 
 #include "jitdump.h"
-#include "new_file.h"
+#include "system/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

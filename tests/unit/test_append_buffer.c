@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "temporary.h"
 
-#include "append_buffer.h"
-#include "futex.h"
+#include "buffer/append_buffer.h"
+#include "buffer/futex.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "temporary.h"
 
-#include "background.h"
-#include "futex.h"
+#include "buffer/background.h"
+#include "buffer/futex.h"
 
 #include <errno.h>
 #include <sched.h>

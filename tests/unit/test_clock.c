@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "temporary.h"
 
-#include "clock.h"
+#include "buffer/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

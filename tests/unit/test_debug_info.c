@@ -2,7 +2,7 @@
 #include "expected.h"
 #include "temporary.h"
 
-#include "debug_info.h"
+#include "encode/debug_info.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

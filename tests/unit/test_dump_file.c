@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "child.h"
 
-#include "dump_file.h"
+#include "system/dump_file.h"
 #include "jitdump.h"
 
 #include <errno.h>

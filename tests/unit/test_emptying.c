@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "child.h"
 
-#include "dump.h"
+#include "emitter/handle.h"
 
 #include <errno.h>
 #include <fcntl.h>

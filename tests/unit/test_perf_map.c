@@ -3,7 +3,7 @@
 #include "child.h"
 
 #include "jitdump.h"
-#include "perf_map.h"
+#include "system/perf_map.h"
 
 #include <errno.h>
 #include <stdbool.h>

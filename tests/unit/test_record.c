@@ -4,7 +4,7 @@
 #include "expected.h"
 #include "temporary.h"
 
-#include "record_code.h"
+#include "encode/function_records.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The list of sources: who looks up while others are added gets an answer that stays. */
 #include "temporary.h"
 
-#include "sources.h"
+#include "encode/sources.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "format/elf_mach.h"
 #include "jitdump.h"
-#include "eh_frame.h"
+#include "encode/eh_frame.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
  * What a dump knows beside its functions: tiers, and sources that are in no file.
  */
-#include "c_library.h"
+#include "../platform/c_library.h"
 
-#include "dump.h"
-#include "new_file.h"
-#include "write_all.h"
+#include "handle.h"
+#include "../system/new_file.h"
+#include "../system/write_all.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  * are sequentially consistent, so that at least one of the two sees the other's value:
  * with weaker orders both could miss it, and the block would never be flushed.
  */
-#include "c_library.h"
+#include "../platform/c_library.h"
 
 #include "append_buffer.h"
 

@@ -4,13 +4,13 @@
 #ifndef JITDUMP_DUMP_H
 #define JITDUMP_DUMP_H
 
-#include "append_buffer.h"
-#include "background.h"
-#include "dump_file.h"
-#include "host_process.h"
+#include "../buffer/append_buffer.h"
+#include "../buffer/background.h"
+#include "../system/dump_file.h"
+#include "../system/host_process.h"
 #include "jitdump.h"
-#include "perf_map.h"
-#include "record_code.h"
+#include "../system/perf_map.h"
+#include "../encode/function_records.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -1,4 +1,4 @@
-#include "c_library.h"
+#include "../platform/c_library.h"
 
 #include "inline_2026.h"
 

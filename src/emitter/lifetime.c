@@ -1,12 +1,12 @@
 /*
  * The handle's life: open, flush, close, and what fork and exit do to it.
  */
-#include "c_library.h"
+#include "../platform/c_library.h"
 
-#include "dump.h"
-#include "format/elf_mach.h"
-#include "futex.h"
-#include "struct_size.h"
+#include "handle.h"
+#include "../format/elf_mach.h"
+#include "../buffer/futex.h"
+#include "../encode/struct_size.h"
 
 #include <errno.h>
 #include <stddef.h>

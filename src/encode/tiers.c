@@ -1,4 +1,4 @@
-#include "c_library.h"
+#include "../platform/c_library.h"
 
 #include "tiers.h"
 

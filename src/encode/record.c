@@ -1,6 +1,6 @@
-#include "c_library.h"
+#include "../platform/c_library.h"
 
-#include "record_code.h"
+#include "function_records.h"
 
 #include "eh_frame.h"
 

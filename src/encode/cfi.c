@@ -1,8 +1,8 @@
-#include "c_library.h"
+#include "../platform/c_library.h"
 
 #include "cfi.h"
 
-#include "format/elf_mach.h"
+#include "../format/elf_mach.h"
 
 enum {
     DW_CFA_advance_loc = 0x40, /* the offset is in the low six bits */

@@ -11,7 +11,7 @@
 #define JITDUMP_RECORD_H
 
 #include "jitdump.h"
-#include "format/records.h"
+#include "../format/records.h"
 
 #include <stddef.h>
 #include <string.h>

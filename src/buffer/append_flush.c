@@ -7,7 +7,7 @@
  * try the flag. Both pairs are sequentially consistent: whoever fails to get the flag
  * has come before it was dropped, and so the look afterwards sees its block.
  */
-#include "c_library.h"
+#include "../platform/c_library.h"
 
 #include "append_buffer.h"
 

@@ -2,13 +2,13 @@
  * The entries of .eh_frame, as the Linux Standard Base has them: a CIE with what holds at every
  * function's entry, one FDE, and a terminator of four zero bytes.
  */
-#include "c_library.h"
+#include "../platform/c_library.h"
 
 #include "eh_frame.h"
 
 #include "cfi.h"
-#include "dump.h"
-#include "format/elf_mach.h"
+#include "../emitter/handle.h"
+#include "../format/elf_mach.h"
 #include "struct_size.h"
 
 #include <assert.h>

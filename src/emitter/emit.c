@@ -4,10 +4,10 @@
  * Data flows one way: the caller's struct -> the encoder says the exact size -> one
  * reservation in the buffer -> the encoder writes into it -> the file.
  */
-#include "c_library.h"
+#include "../platform/c_library.h"
 
-#include "dump.h"
-#include "struct_size.h"
+#include "handle.h"
+#include "../encode/struct_size.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *
  * A call costs the appender a system call only if the thread has lain down.
  */
-#include "c_library.h"
+#include "../platform/c_library.h"
 
 #include "background.h"
 

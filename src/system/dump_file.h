@@ -5,7 +5,7 @@
 #ifndef JITDUMP_DUMP_FILE_H
 #define JITDUMP_DUMP_FILE_H
 
-#include "format/records.h"
+#include "../format/records.h"
 
 #include <limits.h>
 #include <stdbool.h>

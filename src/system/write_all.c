@@ -4,7 +4,7 @@
  * signal, and leaves a moment in which the limit can change: so the signal is blocked, and taken
  * back if it was sent.
  */
-#include "c_library.h"
+#include "../platform/c_library.h"
 
 #include "write_all.h"
 
