@@ -148,20 +148,20 @@ void jd_dump_append_close(struct jitdump *dump)
 static int load(struct jitdump *dump, const struct jitdump_code *code, struct scratch *scratch,
                 uint64_t *index)
 {
-    struct record_code record; /* not zeroed: it is large, and the check sets what is used */
+    struct function_records record; /* not zeroed: it is large, and the check sets what is used */
     record.code = code;
     record.elf_mach = dump->elf_mach;
     record.settings = &dump->debug_info;
     record.tiers = &dump->tiers;
     record.scratch = scratch;
     struct group group = {
-        .encode = jd_record_code_write,
+        .encode = jd_function_records_write,
         .input = &record,
         .tail =
             code->code_bytes != NULL ? code->code_bytes : (const void *)(uintptr_t)code->code_addr,
         .tail_size = code->code_size,
     };
-    int error = jd_record_code_check(&record, &group.head_size);
+    int error = jd_function_records_check(&record, &group.head_size);
     if (error == 0)
         error = jd_dump_append(dump, &group, index);
     if (error == 0 && dump->perf_map.names != NULL) {

@@ -11,6 +11,7 @@
 #include "jitdump.h"
 #include "../system/perf_map.h"
 #include "../encode/function_records.h"
+#include "../encode/record.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -7,7 +7,9 @@
 #ifndef JITDUMP_CFI_H
 #define JITDUMP_CFI_H
 
-#include "record.h"
+#include "../format/put.h"
+
+#include "jitdump.h"
 
 #include <stdbool.h>
 #include <stddef.h>

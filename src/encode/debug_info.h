@@ -7,7 +7,7 @@
 
 #include "inline_2023.h"
 #include "inline_2026.h"
-#include "record.h"
+#include "stamp.h"
 #include "sources.h"
 
 #pragma GCC visibility push(hidden)

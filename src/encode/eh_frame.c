@@ -7,8 +7,6 @@
 #include "eh_frame.h"
 
 #include "cfi.h"
-#include "../emitter/handle.h"
-#include "../format/elf_mach.h"
 #include "struct_size.h"
 
 #include <assert.h>
@@ -66,12 +64,6 @@ static int encode_eh_frame(struct cfi_encoder *e, const struct jitdump_unwind *u
     finish_entry(e, e->fde);
     cfi_emit_u32(e, 0); /* the terminator */
     return error;
-}
-
-/* How far behind the code's start perf's ELF file has the eh_frame. */
-static uint64_t eh_frame_offset(uint64_t code_size)
-{
-    return (code_size + 7) / 8 * 8;
 }
 
 /* A binary search table of one entry, whose values are relative to the header's start. */
@@ -181,65 +173,19 @@ struct unwind_size jd_unwind_write(unsigned char *to, uint32_t elf_mach,
     return size;
 }
 
-/* The public functions */
+/* An .eh_frame for this process */
 
-int jitdump_unwind_size(const struct jitdump *dump, const struct jitdump_code *code,
-                        uint64_t *size)
+int jd_eh_frame_absolute(const struct jitdump_code *code, uint32_t elf_mach, unsigned char *to,
+                         uint64_t *size)
 {
-    struct jitdump_code copy;
-    struct unwind_size data = {0, 0};
-    int error = 0;
-    if (dump != NULL) {
-        if (code == NULL || size == NULL)
-            error = JITDUMP_ERROR_ARGUMENT;
-        else if ((code = struct_known(code, &copy, sizeof(copy), CODE_SIZE_MIN)) == NULL)
-            error = JITDUMP_ERROR_STRUCT_SIZE;
-        else if (code->code_size > JITDUMP_CODE_SIZE_MAX)
-            error = JITDUMP_ERROR_CODE_SIZE;
-        else
-            error = jd_unwind_check(code, dump->elf_mach, &data);
-    }
-    if (size != NULL) {
-        *size = data.eh_frame + data.eh_frame_hdr;
-        if (*size != 0)
-            *size += eh_frame_offset(code->code_size) - code->code_size;
-    }
-    return error;
-}
-
-int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_code *code, void *eh_frame,
-                            uint64_t capacity, uint64_t *eh_frame_size)
-{
-    if (eh_frame_size == NULL)
-        return JITDUMP_ERROR_ARGUMENT;
-    *eh_frame_size = 0;
-    if (code == NULL || (eh_frame == NULL && capacity != 0))
-        return JITDUMP_ERROR_ARGUMENT;
-    struct jitdump_code code_copy;
-    code = struct_known(code, &code_copy, sizeof(code_copy), CODE_SIZE_MIN);
-    if (code == NULL)
-        return JITDUMP_ERROR_STRUCT_SIZE;
-    if (code->unwind == NULL)
-        return JITDUMP_ERROR_ARGUMENT;
-
-    struct jitdump_unwind unwind_copy;
-    const struct jitdump_unwind *unwind = description_of(code, &unwind_copy);
-    struct cfi_encoder e = {.machine =
-                                jd_cfi_find_machine(elf_mach != 0 ? elf_mach : BUILD_ELF_MACH)};
-    int error = jd_record_range_check(code->code_addr, code->code_size);
-    if (error == 0)
-        error = check_description(unwind, e.machine);
-    const struct cfi_encoder start = e;
+    struct jitdump_unwind copy;
+    const struct jitdump_unwind *unwind = description_of(code, &copy);
+    struct cfi_encoder e = {.machine = jd_cfi_find_machine(elf_mach), .to = to};
+    int error = check_description(unwind, e.machine);
     if (error == 0)
         error = encode_eh_frame(&e, unwind, DW_EH_PE_absptr, code->code_addr, code->code_size);
     if (error == 0 && e.size > JITDUMP_CODE_SIZE_MAX)
         error = JITDUMP_ERROR_UNWIND_SIZE;
-    if (error != 0)
-        return error;
-    *eh_frame_size = e.size;
-    if (e.size > capacity)
-        return JITDUMP_ERROR_UNWIND_CAPACITY;
-    e = start;
-    e.to = eh_frame;
-    return encode_eh_frame(&e, unwind, DW_EH_PE_absptr, code->code_addr, code->code_size);
+    *size = error == 0 ? e.size : 0;
+    return error;
 }

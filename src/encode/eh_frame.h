@@ -22,6 +22,17 @@ int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct u
 struct unwind_size jd_unwind_write(unsigned char *to, uint32_t elf_mach,
                                    const struct jitdump_code *code);
 
+/* The bytes of an .eh_frame with absolute addresses, of a code whose `unwind` is not NULL. With `to`
+ * NULL they are only counted. `size` is 0 after an error. */
+int jd_eh_frame_absolute(const struct jitdump_code *code, uint32_t elf_mach, unsigned char *to,
+                         uint64_t *size);
+
+/* How far behind the code's start perf's ELF file has the eh_frame. */
+static inline uint64_t eh_frame_offset(uint64_t code_size)
+{
+    return (code_size + 7) / 8 * 8;
+}
+
 #pragma GCC visibility pop
 
 #endif

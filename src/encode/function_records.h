@@ -1,15 +1,15 @@
 /*
  * The group of records that a function makes.
  */
-#ifndef JITDUMP_RECORD_CODE_H
-#define JITDUMP_RECORD_CODE_H
+#ifndef JITDUMP_FUNCTION_RECORDS_H
+#define JITDUMP_FUNCTION_RECORDS_H
 
 #include "debug_info.h"
 #include "samply.h"
 
 #pragma GCC visibility push(hidden)
 
-struct record_code {
+struct function_records {
     const struct jitdump_code *code;
     uint32_t elf_mach;
     const struct debug_info_settings *settings;
@@ -28,8 +28,8 @@ struct record_code {
 /* JIT_CODE_DEBUG_INFO, the dialect's inline record and tier, JIT_CODE_UNWINDING_INFO (each if
  * there is any), JIT_CODE_LOAD without the code. All but the last belong to the next
  * JIT_CODE_LOAD in the file, whatever their address: hence one group. */
-int jd_record_code_check(struct record_code *record, uint64_t *head_size);
-unsigned char *jd_record_code_write(unsigned char *to, const struct record_stamp *stamp,
+int jd_function_records_check(struct function_records *record, uint64_t *head_size);
+unsigned char *jd_function_records_write(unsigned char *to, const struct record_stamp *stamp,
                                     const void *record);
 
 #pragma GCC visibility pop

@@ -10,7 +10,7 @@
 #ifndef JITDUMP_INLINE_2023_H
 #define JITDUMP_INLINE_2023_H
 
-#include "record.h"
+#include "stamp.h"
 #include "string_list.h"
 #include "track.h"
 

@@ -4,7 +4,7 @@
 #ifndef JITDUMP_INLINE_2026_H
 #define JITDUMP_INLINE_2026_H
 
-#include "record.h"
+#include "stamp.h"
 #include "string_list.h"
 #include "track.h"
 

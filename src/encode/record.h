@@ -1,31 +1,14 @@
 /*
- * perf's records into bytes.
- *
- * An encoder is two functions over the same input: one checks it and says how many bytes
- * it will take, the other writes just so many. A record that ends with bytes of the
- * caller's (code, or a raw payload) is encoded up to those, its head; whoever appends
- * it puts the tail behind. Nothing lies between: perf finds the code of a JIT_CODE_LOAD
- * from the record's end, samply right behind the name.
+ * The records that are not about lines, inlining or frames: moves, raw ones, and the last.
  */
 #ifndef JITDUMP_RECORD_H
 #define JITDUMP_RECORD_H
 
-#include "jitdump.h"
-#include "../format/records.h"
+#include "stamp.h"
 
-#include <stddef.h>
-#include <string.h>
+#include "jitdump.h"
 
 #pragma GCC visibility push(hidden)
-
-/* What a group of records gets from the place and the moment of its append. */
-struct record_stamp {
-    uint64_t timestamp;
-    uint64_t code_index;
-    uint32_t pid;
-    uint32_t tid;
-    uint32_t elf_mach; /* of the dump */
-};
 
 struct record_move {
     uint64_t code_index;
@@ -52,19 +35,6 @@ unsigned char *jd_record_raw_write(unsigned char *to, const struct record_stamp 
 
 unsigned char *jd_record_close_write(unsigned char *to, const struct record_stamp *stamp,
                                      const void *unused);
-
-/* The bytes at `from` go to `to`, which need not be aligned. Returns what is behind. */
-static inline unsigned char *put(unsigned char *to, const void *from, size_t size)
-{
-    memcpy(to, from, size);
-    return to + size;
-}
-
-static inline struct jit_record_header record_header(uint32_t id, uint64_t total_size,
-                                                     const struct record_stamp *stamp)
-{
-    return (struct jit_record_header){id, (uint32_t)total_size, stamp->timestamp};
-}
 
 #pragma GCC visibility pop
 

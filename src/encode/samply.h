@@ -5,7 +5,7 @@
 #ifndef JITDUMP_SAMPLY_H
 #define JITDUMP_SAMPLY_H
 
-#include "record.h"
+#include "stamp.h"
 #include "sources.h"
 #include "tiers.h"
 

@@ -2,7 +2,7 @@
 
 #include "string_list.h"
 
-#include "record.h"
+#include "../format/put.h"
 
 static const char *string(const struct string_list *list, uint32_t id)
 {

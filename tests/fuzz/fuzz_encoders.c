@@ -7,6 +7,7 @@
  */
 #include "describe.h"
 #include "encode/function_records.h"
+#include "encode/record.h"
 #include "records.h"
 #include "target.h"
 #include "encode/eh_frame.h"
@@ -105,7 +106,7 @@ static void output_dump(const char *prefix, const struct jitdump_code *code,
 
 /* For the strict reader, jit-*.dump, which knows lines and frames, and for the decoder of tracks,
  * track-*.dump. Unwinding data that is the input's own bytes is none that one could read. */
-static void output(const struct record_code *record, const struct record_stamp *stamp,
+static void output(const struct function_records *record, const struct record_stamp *stamp,
                    const unsigned char *head, uint64_t head_size)
 {
     const struct jitdump_code *code = record->code;
@@ -121,7 +122,7 @@ static void output(const struct record_code *record, const struct record_stamp *
 }
 
 /* The head without the code: as if its last record ended there. */
-static void cut_code(unsigned char *head, uint64_t head_size, const struct record_code *record)
+static void cut_code(unsigned char *head, uint64_t head_size, const struct function_records *record)
 {
     const uint64_t load_size =
         sizeof(struct jit_code_load) + record->prefix_size + record->name_size;
@@ -132,7 +133,7 @@ static void cut_code(unsigned char *head, uint64_t head_size, const struct recor
     memcpy(head + head_size - load_size, &header, sizeof(header));
 }
 
-static void check_head(const struct record_code *record, uint64_t head_size)
+static void check_head(const struct function_records *record, uint64_t head_size)
 {
     const struct record_stamp stamp = {.timestamp = 77,
                                        .code_index = 4711,
@@ -141,7 +142,7 @@ static void check_head(const struct record_code *record, uint64_t head_size)
                                        .elf_mach = record->elf_mach};
     unsigned char *head = malloc((size_t)head_size);
     memset(head, 0xa5, (size_t)head_size);
-    const unsigned char *end = jd_record_code_write(head, &stamp, record);
+    const unsigned char *end = jd_function_records_write(head, &stamp, record);
     expect("bytes written", (uint64_t)(end - head), head_size);
     if (target_output != NULL)
         output(record, &stamp, head, head_size);
@@ -214,13 +215,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
     struct scratch scratch;
     scratch.allocated = NULL;
-    struct record_code record = {.code = &description.code,
+    struct function_records record = {.code = &description.code,
                                  .elf_mach = elf_mach,
                                  .settings = &settings,
                                  .tiers = &tiers,
                                  .scratch = &scratch};
     uint64_t head_size = 0;
-    const int error = jd_record_code_check(&record, &head_size);
+    const int error = jd_function_records_check(&record, &head_size);
     if (error > 0 || error < JITDUMP_ERROR_RESERVED ||
         (error <= JITDUMP_ERROR_CLOCK_UNSUPPORTED && error >= JITDUMP_ERROR_BUSY))
         wrong("error of a description", (uint64_t)-error, 0);

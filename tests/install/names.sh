@@ -3,7 +3,7 @@
 # The installed libraries against the header and the version script, as readelf and nm see them.
 set -eu
 source=$1 libdir=$2
-header=$source/include/jitdump.h map=$source/src/jitdump.map
+header=$source/include/jitdump.h map=$source/src/packaging/jitdump.map
 library=$libdir/libjitdump.so
 
 header_version() {

@@ -5,6 +5,7 @@
 #include "temporary.h"
 
 #include "encode/function_records.h"
+#include "encode/record.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -65,14 +66,14 @@ static const struct tiers no_tiers;
 
 static void assert_code(const struct jitdump_code *code, const struct expected *expected)
 {
-    struct record_code record = {.code = code, .elf_mach = stamp.elf_mach, .settings = &settings,
+    struct function_records record = {.code = code, .elf_mach = stamp.elf_mach, .settings = &settings,
                                  .tiers = &no_tiers};
     unsigned char written[1024];
     memset(written, 0xee, sizeof(written));
     uint64_t head_size = 0;
-    assert_int_equal(jd_record_code_check(&record, &head_size), 0);
+    assert_int_equal(jd_function_records_check(&record, &head_size), 0);
     assert_int_equal(head_size, expected->size);
-    assert_ptr_equal(jd_record_code_write(written, &stamp, &record), written + head_size);
+    assert_ptr_equal(jd_function_records_write(written, &stamp, &record), written + head_size);
     assert_memory_equal(written, expected->bytes, expected->size);
     assert_int_equal(written[head_size], 0xee);
 }
@@ -169,10 +170,10 @@ static void a_raw_record_and_the_last_one(void **state)
 
 static int check(const struct jitdump_code *code)
 {
-    struct record_code record = {.code = code, .elf_mach = stamp.elf_mach, .settings = &settings,
+    struct function_records record = {.code = code, .elf_mach = stamp.elf_mach, .settings = &settings,
                                  .tiers = &no_tiers};
     uint64_t head_size;
-    return jd_record_code_check(&record, &head_size);
+    return jd_function_records_check(&record, &head_size);
 }
 
 static void a_function_must_have_a_name_and_code(void **state)

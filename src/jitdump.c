@@ -1,0 +1,37 @@
+/*
+ * The emitter, whole: all that a JIT links. Compiling this file alone is all there is to
+ * building it.
+ *
+ * Its rooms, from the lowest: format, platform, system and buffer and encode, emitter. None knows one above
+ * itself; tests/packaging/dependencies.py draws it, and fails if one does.
+ */
+#include "buffer/append_buffer.c"
+#include "buffer/append_flush.c"
+#include "buffer/background.c"
+#include "buffer/clock.c"
+
+#include "encode/cfi.c"
+#include "encode/debug_info.c"
+#include "encode/eh_frame.c"
+#include "encode/function_records.c"
+#include "encode/inline_2023.c"
+#include "encode/inline_2026.c"
+#include "encode/record.c"
+#include "encode/samply.c"
+#include "encode/sources.c"
+#include "encode/string_list.c"
+#include "encode/struct_size.c"
+#include "encode/tiers.c"
+#include "encode/track.c"
+
+#include "system/dump_file.c"
+#include "system/host_process.c"
+#include "system/new_file.c"
+#include "system/perf_map.c"
+#include "system/write_all.c"
+
+#include "emitter/embed.c"
+#include "emitter/emit.c"
+#include "emitter/error.c"
+#include "emitter/lifetime.c"
+#include "emitter/unwind.c"
