@@ -30,6 +30,7 @@ struct cie {
     int64_t data_alignment;
     uint64_t return_address;
     bool has_augmentation; /* its FDEs have augmentation data, with a length */
+    bool has_lsda;         /* of which the data are an address; else they are empty */
     bool is_signal_frame;
     bool has_b_key; /* aarch64: return addresses are signed with the B key */
     uint8_t fde_encoding;
@@ -107,7 +108,7 @@ static void read_augmentation(struct cursor *at, struct cie *cie, struct span le
         if (letters.data[i] == 'R') {
             cie->fde_encoding = cursor_u8(&in, cut_off);
         } else if (letters.data[i] == 'L') {
-            cursor_u8(&in, cut_off);
+            cie->has_lsda = cursor_u8(&in, cut_off) != DW_EH_PE_omit;
         } else if (letters.data[i] == 'P') {
             const uint8_t encoding = cursor_u8(&in, cut_off);
             read_pointer(&in, 0, encoding & DW_EH_PE_form, address_size);
@@ -147,13 +148,22 @@ static void read_cie(struct cursor *at, struct cie *cie, uint8_t address_size)
         cursor_fail(at, wrong);
 }
 
+/* Where nothing can follow, the length is 0. V8 leaves it out, and begins with the instructions. */
+static void skip_augmentation(struct cursor *at, const struct cie *cie)
+{
+    if (cie->has_lsda)
+        cursor_take(at, jd_cursor_uleb128(at, cut_off), cut_off);
+    else if (cursor_left(at) == 0 || *at->at == 0)
+        cursor_u8(at, cut_off);
+}
+
 static void read_fde(struct cursor *at, uint64_t address, const struct cie *cie, struct fde *fde,
                      uint8_t address_size)
 {
     fde->location = read_pointer(at, address, cie->fde_encoding, address_size);
     fde->size = read_pointer(at, 0, cie->fde_encoding & DW_EH_PE_form, address_size);
     if (cie->has_augmentation)
-        cursor_take(at, jd_cursor_uleb128(at, cut_off), cut_off);
+        skip_augmentation(at, cie);
     fde->instructions = rest(at);
     const char *const wrong = cfi_check(*at);
     if (wrong != NULL)
@@ -381,8 +391,6 @@ const char *eh_frame_add(struct eh_frame *frame, const struct eh_frame_input *in
 {
     struct span section = input->eh_frame;
     uint64_t address = input->loaded_at + (input->size + 7) / 8 * 8;
-    if (section.size == 0)
-        return "its .eh_frame is empty";
     if (is_header_first(section)) {
         /* Both lie together: the section is what is behind the first so many bytes. */
         section.data += input->eh_frame_hdr.size;

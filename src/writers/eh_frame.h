@@ -14,7 +14,7 @@
 
 /* A function's data, and where its code is. */
 struct eh_frame_input {
-    struct span eh_frame;
+    struct span eh_frame; /* not empty */
     struct span eh_frame_hdr; /* together with eh_frame, in this order or the other */
     bool swapped;             /* not in this machine's byte order */
     uint64_t loaded_at;       /* where the data say that the code is */

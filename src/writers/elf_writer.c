@@ -115,6 +115,8 @@ static void add_frame(struct elf *elf, const struct history *history, const stru
     const char *wrong = problem.reason;
     if (jd_dump_reader_at(&history->reader, piece->unwinding, &record)) {
         if (jd_decode_unwinding(&history->reader, &record, &unwinding, &problem)) {
+            if (unwinding.eh_frame.size == 0)
+                return; /* V8 says so of most code */
             const struct eh_frame_input input = {.eh_frame = unwinding.eh_frame,
                                                  .eh_frame_hdr = unwinding.eh_frame_hdr,
                                                  .swapped = history->reader.swapped,

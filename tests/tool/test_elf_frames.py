@@ -148,6 +148,14 @@ class FramesTest(unittest.TestCase):
                                         Data(0x10000).cie(letters, PCREL | SDATA4).fde().bytes),
                             0x10000)
 
+    def test_v8(self) -> None:
+        """As Node 20 writes it: an LSDA that is left out, and an FDE that lacks the length of its
+        augmentation data. Of code without frames it has a header alone."""
+        data = Data(0x10000).cie("zLR", PCREL | SDATA4)
+        data.bytes = data.bytes.replace(bytes([PCREL | SDATA4] * 2), bytes([0xFF, PCREL | SDATA4]))
+        data.has_length = data.lsda = False
+        self.expect(Dump().function(0x10000, data.fde().bytes).function(0x20000, b""), 0x10000)
+
     def test_version_3(self) -> None:
         self.expect(Dump().function(0x10000, Data(0x10000).cie("zR", PCREL | SDATA4, 3).fde().bytes),
                     0x10000)
