@@ -77,12 +77,12 @@ static uint16_t put_section(struct elf *elf, struct elf_section section, const s
 {
     elf->offset += (section.alignment - elf->offset % section.alignment) % section.alignment;
     section.offset = elf->offset;
-    section.size = bytes->size;
+    section.size = bytes->failed ? 0 : bytes->size;
     if ((section.flags & SHF_ALLOC) != 0)
         section.address = elf->load_address + elf->offset - elf->result->base;
-    file_writer_put(&elf->file, elf->offset, bytes->data, bytes->size);
-    digest_add(&elf->digest, bytes->data, bytes->size);
-    elf->offset += bytes->size;
+    file_writer_put(&elf->file, elf->offset, bytes->data, (size_t)section.size);
+    digest_add(&elf->digest, bytes->data, (size_t)section.size);
+    elf->offset += section.size;
     return add_section(elf, section);
 }
 
