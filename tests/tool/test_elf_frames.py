@@ -223,21 +223,23 @@ class FramesTest(unittest.TestCase):
                 ("state never remembered", data().fde(instructions=b"\x0b").bytes,
                  "it restores a state that it has not remembered"),
                 ("unknown augmentation", Data(0x20000).cie("zQ").fde().bytes,
-                 "a CIE .* augmentation that is not known"),
+                 r"\.eh_frame: a pointer encoding or augmentation that is not known here"),
                 ("unknown version", Data(0x20000).cie("zR", PCREL | SDATA4, 9).fde().bytes,
-                 "a CIE .* version that is not known"),
+                 r"\.eh_frame: a CIE of a version other than 1 and 3"),
                 ("relative to data", Data(0x20000).cie("zR", 0x30 | SDATA4).fde().bytes,
-                 "its .eh_frame has addresses in an encoding that is not known"),
+                 r"\.eh_frame: a pointer encoding or augmentation that is not known here"),
                 ("other code", data().fde(0x7000, 0x20).bytes, "its .eh_frame is of other code"),
                 ("a good entry and one of other code", data().fde().fde(0x7000, 0x20).bytes,
                  "its .eh_frame is of other code"),
-                ("no CIE", data().fde(cie_distance=0x1000).bytes, ".* has no CIE"),
+                ("no CIE", data().fde(cie_distance=0x1000).bytes,
+                 r"\.eh_frame: an FDE whose CIE is outside of the section"),
                 ("an FDE for a CIE", data().fde().fde(cie_distance=len(whole) + 4 - len(
-                    data().bytes)).bytes, ".* has no CIE"),
-                ("cut off", whole[:-5], "an entry of its .eh_frame is cut off"),
+                    data().bytes)).bytes, r"\.eh_frame: an FDE that does not point to a CIE"),
+                ("cut off", whole[:-5],
+                 r"\.eh_frame: an entry that is shorter than its fields"),
                 ("nothing", b"\0\0\0\0", "its .eh_frame describes nothing"),
                 ("64 bits", b"\xff\xff\xff\xff" + b"\0" * 60,
-                 "an entry of its .eh_frame is cut off")):
+                 r"\.eh_frame: an entry with a 64-bit length")):
             with self.subTest(name):
                 self.expect_refusal(eh_frame, reason)
 
