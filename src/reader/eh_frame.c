@@ -90,7 +90,7 @@ static void read_augmentation(const struct eh_frame *reader, struct cursor *curs
             cie->pointer_encoding = cursor_u8(&data, cut);
             break;
         case 'L':
-            cursor_u8(&data, cut);
+            cie->has_lsda = cursor_u8(&data, cut) != POINTER_OMITTED;
             break;
         case 'P': {
             const uint8_t encoding = cursor_u8(&data, cut);
@@ -101,7 +101,8 @@ static void read_augmentation(const struct eh_frame *reader, struct cursor *curs
         case 'S':
             cie->signal_frame = true;
             break;
-        case 'B': /* aarch64: signed with the other key */
+        case 'B':
+            cie->b_key = true;
             break;
         default:
             cursor_fail(&data, unknown);
@@ -152,6 +153,15 @@ static void read_cie(const struct eh_frame *reader, const unsigned char *at, str
         cursor_fail_at(problem, entry.error_offset, entry.error);
 }
 
+/* Where nothing can follow, the length is 0. V8 leaves it out, and goes on with the instructions. */
+static void skip_augmentation(struct cursor *entry, const struct frame_cie *cie)
+{
+    if (cie->has_lsda)
+        cursor_take(entry, jd_cursor_uleb128(entry, cut), cut);
+    else if (cursor_left(entry) == 0 || *entry->at == 0)
+        cursor_u8(entry, cut);
+}
+
 bool jd_eh_frame_next(struct eh_frame *reader, struct frame_fde *fde)
 {
     struct cursor *const cursor = &reader->cursor;
@@ -178,7 +188,7 @@ bool jd_eh_frame_next(struct eh_frame *reader, struct frame_fde *fde)
         fde->size =
             read_format(&entry, fde->cie.pointer_encoding & POINTER_FORMAT, reader->address_size);
         if (fde->cie.has_augmentation_size)
-            cursor_take(&entry, jd_cursor_uleb128(&entry, cut), cut);
+            skip_augmentation(&entry, &fde->cie);
         fde->instructions = (struct span){entry.at, cursor_left(&entry)};
         if (entry.error != NULL) {
             cursor_fail_at(cursor, entry.error_offset, entry.error);

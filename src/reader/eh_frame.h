@@ -23,8 +23,10 @@ struct frame_cie {
     int64_t data_alignment;
     uint64_t return_address_register;
     bool signal_frame;
+    bool b_key; /* aarch64: return addresses are signed with the B key */
     uint8_t pointer_encoding;
     bool has_augmentation_size;
+    bool has_lsda; /* the FDEs' augmentation data are an address; else they are empty */
     struct span instructions;
 };
 

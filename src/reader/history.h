@@ -11,8 +11,8 @@
  * nanoseconds of CLOCK_MONOTONIC, or raw TSC values where its header has
  * JITDUMP_FLAGS_ARCH_TIMESTAMP.
  *
- * Memory: about 150 bytes for each piece and 40 for each life. Names, code and debug records stay
- * where they are, in the file's mapping, which must live as long as the history.
+ * Memory: 120 bytes for each piece and 40 for each life, and as much again while it is read. Names, code
+ * and debug records stay where they are, in the file's mapping, which must live as long as the history.
  */
 #ifndef JITDUMP_READER_HISTORY_H
 #define JITDUMP_READER_HISTORY_H

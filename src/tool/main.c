@@ -4,8 +4,10 @@
 #include "tool/command.h"
 #include "tool/messages.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
     const char *name;
@@ -34,8 +36,21 @@ static void print_help(void)
          "Exit status: 0 if all is well, 1 if the answer is no, 2 if there is trouble.");
 }
 
+/* Files are read by mapping them, and this is how the kernel says that one is no longer as long as it
+ * was: its writer has cut it back, or begun anew. */
+static void file_cut(int signal_number)
+{
+    static const char message[] =
+        "jitdump: a file was cut shorter while it was read, or its disk failed: try again\n";
+    (void)signal_number;
+    const ssize_t written = write(STDERR_FILENO, message, sizeof(message) - 1);
+    (void)written;
+    _exit(STATUS_TROUBLE);
+}
+
 int main(int argc, char **argv)
 {
+    signal(SIGBUS, file_cut);
     const char *const name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         print_help();

@@ -1,7 +1,7 @@
 /*
- * Where the file system can, the file has no name while it is written, so that nothing stays behind of
- * a process that is killed. A name is needed for a moment even then: only a rename replaces a
- * file.
+ * Where the file system can, the file has no name while it is written, so that nothing stays
+ * behind of a process that is killed. A name is needed for a moment even then: only a rename
+ * replaces a file.
  */
 #define _GNU_SOURCE
 #include "platform/c_library.h"

@@ -12,8 +12,8 @@ struct whole_file {
     char *temporary; /* the name it has until then; NULL: it has none */
 };
 
-/* A new, empty file, which takes the place of one of that name only when it is finished. False, with a
- * complaint, if it can't be made, or if what has the name is no regular file. */
+/* A new, empty file, which takes the place of one of that name only when it is finished. False,
+ * with a complaint, if it can't be made, or if what has the name is no regular file. */
 bool whole_file_open(struct whole_file *file, const char *path);
 
 /* Gives it its name. False, with a complaint, if that fails; then there is no file. */

@@ -1,7 +1,7 @@
 /*
  * A build id: MurmurHash3_x64_128 of a file's contents, and behind it the low four bytes of their
- * length, for readers that know build ids of 20 bytes only. Equal contents have equal ids, and others
- * do not by chance; it is no defence against somebody who wants two files of one id.
+ * length, for readers that know build ids of 20 bytes only. Equal contents have equal ids, and
+ * others do not by chance; it is no defence against somebody who wants two files of one id.
  */
 #ifndef JITDUMP_WRITERS_DIGEST_H
 #define JITDUMP_WRITERS_DIGEST_H

@@ -308,7 +308,8 @@ static void put_rows(struct dwarf *dwarf, uint64_t address, uint64_t size,
 {
     const size_t boundary_count = find_boundaries(dwarf, description);
     const unsigned char *boundary = dwarf->boundaries.data;
-    const unsigned char *const end = boundary_count > 0 ? boundary + dwarf->boundaries.size : boundary;
+    const unsigned char *const end =
+        boundary_count > 0 ? boundary + dwarf->boundaries.size : boundary;
     for (uint32_t i = 0; i < description->row_count; i++) {
         const struct line_row *const row = &description->rows[i];
         const uint64_t next = i + 1 < description->row_count ? row[1].code_offset : size;

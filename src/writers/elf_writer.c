@@ -2,9 +2,9 @@
 
 #include "reader/decode.h"
 #include "writers/dwarf.h"
-#include "writers/eh_frame.h"
 #include "writers/elf_sections.h"
 #include "writers/file_writer.h"
+#include "writers/merged_frames.h"
 #include "writers/printable_text.h"
 
 #include <elf.h>
@@ -42,7 +42,7 @@ struct elf {
 
     struct description description;
     struct dwarf dwarf;
-    struct eh_frame frame;
+    struct merged_frames frames;
     struct bytes frame_header;
     struct bytes symbols;
     struct string_table symbol_names;
@@ -77,12 +77,12 @@ static uint16_t put_section(struct elf *elf, struct elf_section section, const s
 {
     elf->offset += (section.alignment - elf->offset % section.alignment) % section.alignment;
     section.offset = elf->offset;
-    section.size = bytes->size;
+    section.size = bytes->failed ? 0 : bytes->size;
     if ((section.flags & SHF_ALLOC) != 0)
         section.address = elf->load_address + elf->offset - elf->result->base;
-    file_writer_put(&elf->file, elf->offset, bytes->data, bytes->size);
-    digest_add(&elf->digest, bytes->data, bytes->size);
-    elf->offset += bytes->size;
+    file_writer_put(&elf->file, elf->offset, bytes->data, (size_t)section.size);
+    digest_add(&elf->digest, bytes->data, (size_t)section.size);
+    elf->offset += section.size;
     return add_section(elf, section);
 }
 
@@ -115,13 +115,15 @@ static void add_frame(struct elf *elf, const struct history *history, const stru
     const char *wrong = problem.reason;
     if (jd_dump_reader_at(&history->reader, piece->unwinding, &record)) {
         if (jd_decode_unwinding(&history->reader, &record, &unwinding, &problem)) {
-            const struct eh_frame_input input = {.eh_frame = unwinding.eh_frame,
+            if (unwinding.eh_frame.size == 0)
+                return; /* V8 says so of most code */
+            const struct merged_frames_input input = {.eh_frame = unwinding.eh_frame,
                                                  .eh_frame_hdr = unwinding.eh_frame_hdr,
                                                  .swapped = history->reader.swapped,
                                                  .loaded_at = piece->code_addr,
                                                  .address = placed->address,
                                                  .size = piece->code_size};
-            wrong = eh_frame_add(&elf->frame, &input);
+            wrong = merged_frames_add(&elf->frames, &input);
         } else {
             wrong = problem.reason;
         }
@@ -161,17 +163,17 @@ static bool add_piece(struct elf *elf, const struct history *history, const stru
 
 static void put_frames(struct elf *elf)
 {
-    if (elf->frame.entry_count == 0)
+    if (elf->frames.entry_count == 0)
         return;
-    const uint64_t address = elf->frame.address;
+    const uint64_t address = elf->frames.address;
     elf->offset = address - elf->load_address;
-    eh_frame_finish(&elf->frame, &elf->frame_header);
+    merged_frames_finish(&elf->frames, &elf->frame_header);
     put_section(elf,
                 (struct elf_section){.name = ".eh_frame",
                                      .type = SHT_PROGBITS,
                                      .flags = SHF_ALLOC,
                                      .alignment = 8},
-                &elf->frame.bytes);
+                &elf->frames.bytes);
     put_section(elf,
                 (struct elf_section){.name = ".eh_frame_hdr",
                                      .type = SHT_PROGBITS,
@@ -229,7 +231,8 @@ static void put_debug_sections(struct elf *elf)
                         sections[i].bytes);
 }
 
-/* Where the symbols are in .dynsym, the first one stays: a file without .symtab counts as stripped. */
+/* Where the symbols are in .dynsym, the first one stays: a file without .symtab counts as
+ * stripped. */
 static void put_symbols(struct elf *elf)
 {
     struct bytes symbols = elf->symbols;
@@ -361,8 +364,9 @@ static void begin(struct elf *elf, const struct placed *pieces, size_t count)
     elf->result->load_address = elf->load_address - elf->result->base;
     elf->offset = elf->code_end - elf->load_address;
 
-    const unsigned char facts[] = {(unsigned char)elf->elf_mach, (unsigned char)(elf->elf_mach >> 8),
-                                   elf->big_endian, elf->options->relative};
+    const unsigned char facts[] = {(unsigned char)elf->elf_mach,
+                                   (unsigned char)(elf->elf_mach >> 8), elf->big_endian,
+                                   elf->options->relative};
     digest_add(&elf->digest, facts, sizeof(facts));
     add_section(elf, (struct elf_section){.name = "", .type = SHT_NULL});
     add_section(elf, (struct elf_section){.name = ".note.gnu.build-id",
@@ -380,8 +384,9 @@ static void begin(struct elf *elf, const struct placed *pieces, size_t count)
                                           .size = elf->code_end - elf->code_address,
                                           .alignment = 1});
     dwarf_init(&elf->dwarf, elf->big_endian, elf->machine.address_size);
-    eh_frame_init(&elf->frame, frame_address != 0 ? frame_address : (elf->code_end + 7) / 8 * 8,
-                  elf->big_endian, elf->machine.address_size);
+    merged_frames_init(&elf->frames,
+                       frame_address != 0 ? frame_address : (elf->code_end + 7) / 8 * 8,
+                       elf->big_endian, elf->machine.address_size);
     elf->frame_header.big_endian = elf->big_endian;
     elf->symbols.big_endian = elf->big_endian;
     string_table_init(&elf->symbol_names);
@@ -414,7 +419,7 @@ static enum elf_error finish(struct elf *elf)
     put_segments(elf, loaded_size, &first);
     put_build_id(elf, &first);
     elf->result->system_error = file_writer_finish(&elf->file, first.data, first.size);
-    const bool no_memory = first.failed || elf->frame.bytes.failed || elf->frame_header.failed ||
+    const bool no_memory = first.failed || elf->frames.bytes.failed || elf->frame_header.failed ||
                            elf->symbols.failed || elf->symbol_names.bytes.failed ||
                            elf->scratch.failed || elf->result->system_error == ENOMEM;
     bytes_free(&first);
@@ -459,7 +464,7 @@ enum elf_error elf_write(int fd, const struct history *history, const struct pla
     error = finish(&elf);
     jd_description_free(&elf.description);
     dwarf_free(&elf.dwarf);
-    eh_frame_free(&elf.frame);
+    merged_frames_free(&elf.frames);
     bytes_free(&elf.frame_header);
     bytes_free(&elf.symbols);
     bytes_free(&elf.scratch);

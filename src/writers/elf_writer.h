@@ -51,7 +51,7 @@ enum elf_error {
     ELF_NO_MEMORY,
     ELF_NOT_WRITTEN,
     ELF_EMPTY,        /* there are no pieces */
-    ELF_OUT_OF_ORDER, /* pieces not in ascending order, or overlapping, or frame_address not behind them */
+    ELF_OUT_OF_ORDER, /* pieces do not ascend, or overlap, or frame_address is not behind them */
     ELF_SPREAD,       /* pieces too far apart for one file: see elf_reach() */
     ELF_ADDRESS,      /* addresses that the machine does not have, or below 4096 */
     ELF_TOO_LARGE     /* a section of debug information of more than 4 GiB */

@@ -23,8 +23,8 @@ void file_writer_init(struct file_writer *writer, int fd);
 /* `offset` is not before the end of what was put so far. */
 void file_writer_put(struct file_writer *writer, uint64_t offset, const void *bytes, size_t size);
 
-/* Writes what is left, and over the file's beginning what could not be known before, a header. Returns
- * the first error. */
+/* Writes what is left, and over the file's beginning what could not be known before, a header.
+ * Returns the first error. */
 int file_writer_finish(struct file_writer *writer, const void *header, size_t header_size);
 
 #endif

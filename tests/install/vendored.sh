@@ -30,14 +30,8 @@ expect "names exported with -fvisibility=hidden and JITDUMP_API empty" "" "$(exp
 "$cc" -fsyntax-only -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Werror "$source"/src/*.c -I"$source/include" ||
     failed=1
 
-# And with -Isrc: our headers must not hide the compiler's, or those of other C libraries.
-for header in "$source"/src/*/*.h; do
-    name=$(basename "$header")
-    if [ "$name" = process.h ] || echo "#include <$name>" | "$cc" -E - >/dev/null 2>&1; then
-        echo "src/$name has the name of a header of the system's"
-        failed=1
-    fi
-done
+# With -Isrc no header of ours can hide one of the system's: there is none in that folder itself.
+expect "headers in src/ itself" "" "$(find "$source/src" -maxdepth 1 -name '*.h')"
 
 # As part of one source of the program's own, in any order of ours: no two have a static name in
 # common, and the public functions may be static too.

@@ -3,8 +3,7 @@ each address the function, the inlined calls, files and lines."""
 import pathlib
 import random
 import subprocess
-from typing import Dict, List, NamedTuple, Optional
-
+from typing import Dict, List, NamedTuple, Optional, Sequence
 
 from jitdump_tests import inlining_descriptions
 from jitdump_tests.inlining_descriptions import NONE, Description
@@ -96,13 +95,14 @@ class History(NamedTuple):
         return pathlib.Path(done.stdout.strip())
 
 
-def random_history(choose: random.Random, loads: int, base: int = BASE) -> History:
+def random_history(choose: random.Random, loads: int, base: int = BASE,
+                   alignments: Sequence[int] = (1, 16, 64)) -> History:
     """Room for about half of what is loaded, so that much is covered by something later."""
     history = History([], [])
     live: Dict[int, int] = {}
     room = loads * 40
     while len(history.pieces) < loads:
-        alignment = choose.choice([1, 16, 64])
+        alignment = choose.choice(alignments)
         address = base + choose.randrange(room) // alignment * alignment
         if live and choose.random() < 0.2:
             operation = Operation(choose.choice(list(live.values())), address, True)

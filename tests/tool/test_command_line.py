@@ -170,6 +170,17 @@ class CommandLine(unittest.TestCase):
                 self.assertEqual(process.wait(),
                                  -signal.SIGPIPE if action == signal.SIG_DFL else 2)
 
+    def test_file_cut_while_it_is_read(self) -> None:
+        """The pipe is full before the second half of the file has been looked at."""
+        path = self.small(name=b"f" * 100, count=20000)
+        with subprocess.Popen([tool.TOOL, "dump", path], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as process:
+            process.stdout.readline()
+            os.truncate(path, 1 << 17)
+            process.stdout.read()
+            self.assertEqual(process.wait(), 2)
+            self.assertIn("cut shorter while it was read", process.stderr.read())
+
     def test_full_disk(self) -> None:
         path = self.small(count=20000)
         for options in ([], ["--json"], ["--help"]):

@@ -148,6 +148,14 @@ class FramesTest(unittest.TestCase):
                                         Data(0x10000).cie(letters, PCREL | SDATA4).fde().bytes),
                             0x10000)
 
+    def test_v8(self) -> None:
+        """As Node 20 writes it: an LSDA that is left out, and an FDE that lacks the length of its
+        augmentation data. Of code without frames it has a header alone."""
+        data = Data(0x10000).cie("zLR", PCREL | SDATA4)
+        data.bytes = data.bytes.replace(bytes([PCREL | SDATA4] * 2), bytes([0xFF, PCREL | SDATA4]))
+        data.has_length = data.lsda = False
+        self.expect(Dump().function(0x10000, data.fde().bytes).function(0x20000, b""), 0x10000)
+
     def test_version_3(self) -> None:
         self.expect(Dump().function(0x10000, Data(0x10000).cie("zR", PCREL | SDATA4, 3).fde().bytes),
                     0x10000)
@@ -215,21 +223,23 @@ class FramesTest(unittest.TestCase):
                 ("state never remembered", data().fde(instructions=b"\x0b").bytes,
                  "it restores a state that it has not remembered"),
                 ("unknown augmentation", Data(0x20000).cie("zQ").fde().bytes,
-                 "a CIE .* augmentation that is not known"),
+                 r"\.eh_frame: a pointer encoding or augmentation that is not known here"),
                 ("unknown version", Data(0x20000).cie("zR", PCREL | SDATA4, 9).fde().bytes,
-                 "a CIE .* version that is not known"),
+                 r"\.eh_frame: a CIE of a version other than 1 and 3"),
                 ("relative to data", Data(0x20000).cie("zR", 0x30 | SDATA4).fde().bytes,
-                 "its .eh_frame has addresses in an encoding that is not known"),
+                 r"\.eh_frame: a pointer encoding or augmentation that is not known here"),
                 ("other code", data().fde(0x7000, 0x20).bytes, "its .eh_frame is of other code"),
                 ("a good entry and one of other code", data().fde().fde(0x7000, 0x20).bytes,
                  "its .eh_frame is of other code"),
-                ("no CIE", data().fde(cie_distance=0x1000).bytes, ".* has no CIE"),
+                ("no CIE", data().fde(cie_distance=0x1000).bytes,
+                 r"\.eh_frame: an FDE whose CIE is outside of the section"),
                 ("an FDE for a CIE", data().fde().fde(cie_distance=len(whole) + 4 - len(
-                    data().bytes)).bytes, ".* has no CIE"),
-                ("cut off", whole[:-5], "an entry of its .eh_frame is cut off"),
+                    data().bytes)).bytes, r"\.eh_frame: an FDE that does not point to a CIE"),
+                ("cut off", whole[:-5],
+                 r"\.eh_frame: an entry that is shorter than its fields"),
                 ("nothing", b"\0\0\0\0", "its .eh_frame describes nothing"),
                 ("64 bits", b"\xff\xff\xff\xff" + b"\0" * 60,
-                 "an entry of its .eh_frame is cut off")):
+                 r"\.eh_frame: an entry with a 64-bit length")):
             with self.subTest(name):
                 self.expect_refusal(eh_frame, reason)
 

@@ -2,19 +2,19 @@
  * One .eh_frame and .eh_frame_hdr from those of many functions.
  *
  * Each function's entries come from its JIT_CODE_UNWINDING_INFO, where they lie as perf expects
- * them: behind the code, rounded up to 8. Here they are read, checked, and written anew for where the
- * code lies now: relative addresses of four bytes, one CIE for all that are alike, without
+ * them: behind the code, rounded up to 8. Here they are read, checked, and written anew for where
+ * the code lies now: relative addresses of four bytes, one CIE for all that are alike, without
  * personality routines and their data, which only exceptions need.
  */
-#ifndef JITDUMP_WRITERS_EH_FRAME_H
-#define JITDUMP_WRITERS_EH_FRAME_H
+#ifndef JITDUMP_WRITERS_MERGED_FRAMES_H
+#define JITDUMP_WRITERS_MERGED_FRAMES_H
 
-#include "format/cursor.h"
+#include "reader/eh_frame.h"
 #include "writers/bytes.h"
 
 /* A function's data, and where its code is. */
-struct eh_frame_input {
-    struct span eh_frame;
+struct merged_frames_input {
+    struct span eh_frame;     /* not empty */
     struct span eh_frame_hdr; /* together with eh_frame, in this order or the other */
     bool swapped;             /* not in this machine's byte order */
     uint64_t loaded_at;       /* where the data say that the code is */
@@ -22,12 +22,12 @@ struct eh_frame_input {
     uint64_t size;
 };
 
-struct eh_frame {
+struct merged_frames {
     struct bytes bytes; /* .eh_frame */
     uint64_t address;   /* its first byte's */
     uint8_t address_size;
 
-    struct eh_frame_entry {
+    struct merged_frames_entry {
         uint64_t location;
         uint32_t offset; /* of the FDE, in `bytes` */
     } *entries;
@@ -40,15 +40,16 @@ struct eh_frame {
     uint32_t cie_count; /* of all */
 };
 
-void eh_frame_init(struct eh_frame *frame, uint64_t address, bool big_endian,
-                   uint8_t address_size);
-void eh_frame_free(struct eh_frame *frame);
+void merged_frames_init(struct merged_frames *frames, uint64_t address, bool big_endian,
+                        uint8_t address_size);
+void merged_frames_free(struct merged_frames *frames);
 
-/* Returns NULL, or why the function's data can't be used, a static text; then nothing of them is. Out of
- * memory is in bytes.failed. */
-const char *eh_frame_add(struct eh_frame *frame, const struct eh_frame_input *input);
+/* Returns NULL, or why the function's data can't be used, a static text; then nothing of them is.
+ * Out of memory is in bytes.failed. */
+const char *merged_frames_add(struct merged_frames *frames,
+                              const struct merged_frames_input *input);
 
 /* Ends the section, and writes the table, which lies right behind it. */
-void eh_frame_finish(struct eh_frame *frame, struct bytes *header);
+void merged_frames_finish(struct merged_frames *frames, struct bytes *header);
 
 #endif

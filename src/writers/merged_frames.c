@@ -1,0 +1,248 @@
+/* Layouts: Linux Standard Base, "Exception Frames" and ".eh_frame_hdr". */
+#include "writers/merged_frames.h"
+
+#include "writers/cfi_check.h"
+
+#include <stdlib.h>
+
+enum {
+    DW_EH_PE_udata4 = 0x03,
+    DW_EH_PE_sdata4 = 0x0b,
+    DW_EH_PE_pcrel = 0x10,
+    DW_EH_PE_datarel = 0x30
+};
+
+/* Writing */
+
+static size_t begin_entry(struct bytes *bytes)
+{
+    const size_t start = bytes->size;
+    bytes_u32(bytes, 0);
+    return start;
+}
+
+static void end_entry(struct bytes *bytes, size_t start)
+{
+    bytes_align(bytes, 4); /* DW_CFA_nop is 0 */
+    bytes_put_length(bytes, start);
+}
+
+static void write_cie(struct bytes *bytes, const struct frame_cie *cie)
+{
+    const size_t start = begin_entry(bytes);
+    bytes_u32(bytes, 0); /* a CIE, and no FDE */
+    bytes_u8(bytes, 1);  /* version */
+    bytes_copy(bytes, "zR", 2);
+    if (cie->signal_frame)
+        bytes_u8(bytes, 'S');
+    if (cie->b_key)
+        bytes_u8(bytes, 'B');
+    bytes_u8(bytes, 0);
+    bytes_uleb128(bytes, cie->code_alignment);
+    bytes_sleb128(bytes, cie->data_alignment);
+    bytes_u8(bytes, cie->return_address_register);
+    bytes_u8(bytes, 1); /* the size of the augmentation's data */
+    bytes_u8(bytes, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+    bytes_copy(bytes, cie->instructions.data, (size_t)cie->instructions.size);
+    end_entry(bytes, start);
+}
+
+/* The offset of an equal one, written lately, or now. */
+static size_t add_cie(struct merged_frames *frames, const struct frame_cie *cie)
+{
+    enum { KEPT = sizeof(frames->cies) / sizeof(frames->cies[0]) };
+    struct bytes *const bytes = &frames->bytes;
+    const size_t start = bytes->size;
+    write_cie(bytes, cie);
+    if (bytes->failed)
+        return 0;
+    const size_t size = bytes->size - start;
+    for (uint32_t i = 0; i < KEPT && i < frames->cie_count; i++) {
+        /* Its length, too, is among the compared bytes. */
+        if (memcmp(bytes->data + frames->cies[i], bytes->data + start, size) == 0) {
+            bytes->size = start;
+            return frames->cies[i];
+        }
+    }
+    frames->cies[frames->cie_count++ % KEPT] = (uint32_t)start;
+    return start;
+}
+
+static bool fits_32_bits(uint64_t difference)
+{
+    return (uint64_t)(int64_t)(int32_t)difference == difference;
+}
+
+static void add_entry(struct merged_frames *frames, uint64_t location, size_t offset)
+{
+    if (frames->entry_count == frames->entry_capacity) {
+        const size_t capacity = frames->entry_capacity == 0 ? 256 : 2 * frames->entry_capacity;
+        void *const entries = realloc(frames->entries, capacity * sizeof(*frames->entries));
+        if (entries == NULL) {
+            frames->bytes.failed = true;
+            return;
+        }
+        frames->entries = entries;
+        frames->entry_capacity = capacity;
+    }
+    if (frames->entry_count > 0 && frames->entries[frames->entry_count - 1].location > location)
+        frames->is_sorted = false;
+    frames->entries[frames->entry_count++] =
+        (struct merged_frames_entry){location, (uint32_t)offset};
+}
+
+static const char *add_fde(struct merged_frames *frames, size_t cie, const struct frame_fde *fde)
+{
+    struct bytes *const bytes = &frames->bytes;
+    const size_t start = begin_entry(bytes);
+    bytes_u32(bytes, bytes->size - cie);
+    const uint64_t distance = fde->address - (frames->address + bytes->size);
+    if (!fits_32_bits(distance) || bytes->size > INT32_MAX)
+        return "its code is more than 2 GiB away from the .eh_frame";
+    bytes_u32(bytes, distance);
+    bytes_u32(bytes, fde->size);
+    bytes_u8(bytes, 0); /* no augmentation data */
+    bytes_copy(bytes, fde->instructions.data, (size_t)fde->instructions.size);
+    end_entry(bytes, start);
+    add_entry(frames, fde->address, start);
+    return NULL;
+}
+
+/* A function's data */
+
+/* Where the code lies now. NULL, or what is wrong. */
+static const char *place_fde(const struct merged_frames_input *input, struct frame_fde *fde)
+{
+    uint64_t offset = fde->address - input->loaded_at;
+    /* One entry that is as long as the code is the code's, whatever its emitter took the place of
+     * the data for. */
+    if (offset >= input->size && fde->size == input->size)
+        offset = 0;
+    if (offset >= input->size)
+        return "its .eh_frame is of other code";
+    if (fde->size > input->size - offset)
+        fde->size = input->size - offset;
+    fde->address = input->address + offset;
+    return NULL;
+}
+
+static const char *check_instructions(struct span instructions, bool swapped)
+{
+    return cfi_check((struct cursor){.at = instructions.data,
+                                     .end = instructions.data + instructions.size,
+                                     .base = instructions.data,
+                                     .swapped = swapped});
+}
+
+static const char *add_one(struct merged_frames *frames, const struct merged_frames_input *input,
+                           struct frame_fde *fde)
+{
+    const char *wrong = check_instructions(fde->cie.instructions, input->swapped);
+    if (wrong == NULL)
+        wrong = check_instructions(fde->instructions, input->swapped);
+    if (wrong == NULL)
+        wrong = place_fde(input, fde);
+    if (wrong != NULL)
+        return wrong;
+    if (fde->cie.return_address_register > UINT8_MAX)
+        return "its .eh_frame has the return address in a register above 255";
+    return add_fde(frames, add_cie(frames, &fde->cie), fde);
+}
+
+static const char *add_all(struct merged_frames *frames, const struct merged_frames_input *input,
+                           struct span section, uint64_t address)
+{
+    struct eh_frame reader;
+    struct frame_fde fde;
+    const size_t before = frames->entry_count;
+    jd_eh_frame_init(&reader, section, section.data, input->swapped, address,
+                     frames->address_size);
+    while (jd_eh_frame_next(&reader, &fde)) {
+        /* Of no code: linkers leave such behind. */
+        const char *const wrong = fde.size == 0 ? NULL : add_one(frames, input, &fde);
+        if (wrong != NULL)
+            return wrong;
+    }
+    if (reader.cursor.error != NULL)
+        return reader.cursor.error;
+    return frames->entry_count == before && !frames->bytes.failed
+               ? "its .eh_frame describes nothing"
+               : NULL;
+}
+
+/* perf, and so most emitters, have .eh_frame first, the specification .eh_frame_hdr (P13). A header
+ * begins with its version, 1, and an encoding; a CIE with its length, as four bytes of which in one
+ * order or the other the first two are 0, or the second. */
+static bool is_header_first(struct span data)
+{
+    return data.size >= 2 && data.data[0] == 1 && data.data[1] != 0;
+}
+
+void merged_frames_init(struct merged_frames *frames, uint64_t address, bool big_endian,
+                        uint8_t address_size)
+{
+    *frames = (struct merged_frames){.bytes = {.big_endian = big_endian},
+                                     .address = address,
+                                     .address_size = address_size,
+                                     .is_sorted = true};
+}
+
+void merged_frames_free(struct merged_frames *frames)
+{
+    bytes_free(&frames->bytes);
+    free(frames->entries);
+    frames->entries = NULL;
+}
+
+const char *merged_frames_add(struct merged_frames *frames,
+                              const struct merged_frames_input *input)
+{
+    struct span section = input->eh_frame;
+    uint64_t address = input->loaded_at + (input->size + 7) / 8 * 8;
+    if (is_header_first(section)) {
+        /* Both lie together: the section is what is behind the first so many bytes. */
+        section.data += input->eh_frame_hdr.size;
+        address += input->eh_frame_hdr.size;
+    }
+    const size_t size = frames->bytes.size;
+    const size_t entry_count = frames->entry_count;
+    const uint32_t cie_count = frames->cie_count;
+    const char *const wrong = add_all(frames, input, section, address);
+    if (wrong != NULL) {
+        frames->bytes.size = size;
+        frames->entry_count = entry_count;
+        /* CIEs that were written for it are gone. */
+        if (frames->cie_count != cie_count)
+            frames->cie_count = 0;
+    }
+    return wrong;
+}
+
+/* The table */
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct merged_frames_entry *const a = left;
+    const struct merged_frames_entry *const b = right;
+    if (a->location != b->location)
+        return a->location < b->location ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+void merged_frames_finish(struct merged_frames *frames, struct bytes *header)
+{
+    bytes_u32(&frames->bytes, 0); /* the terminator */
+    const uint64_t header_address = frames->address + frames->bytes.size;
+    if (!frames->is_sorted)
+        qsort(frames->entries, frames->entry_count, sizeof(*frames->entries), compare_entries);
+    bytes_u8(header, 1); /* version */
+    bytes_u8(header, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+    bytes_u8(header, DW_EH_PE_udata4);
+    bytes_u8(header, DW_EH_PE_datarel | DW_EH_PE_sdata4);
+    bytes_u32(header, frames->address - (header_address + 4));
+    bytes_u32(header, frames->entry_count);
+    for (size_t i = 0; i < frames->entry_count; i++) {
+        bytes_u32(header, frames->entries[i].location - header_address);
+        bytes_u32(header, frames->address + frames->entries[i].offset - header_address);
+    }
+}
