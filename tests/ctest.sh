@@ -24,7 +24,7 @@ skipped=$(awk '
     /^Output:$/              { in_output = 1; next }
     /^<end of output>$/      { in_output = 0 }
     !in_output || /^-+$/     { next }
-    name in whole || /\.\.\. skipped / { print "  " name ": " $0; next }
+    name in whole && /skipped: / || /\.\.\. skipped / { print "  " name ": " $0; next }
     /^\[ RUN      \]/        { running = 1; said = ""; next }
     running && /^\[  SKIPPED \]/ { print "  " name ": " $4 ": " said }
     /^\[/                    { running = 0 }

@@ -188,7 +188,7 @@ static void open_dump(struct input *input, int which)
         (options.error_message_size != 0 && result != JITDUMP_ERROR_STRUCT_SIZE &&
          memchr(message, '\0', message_size) == NULL))
         wrong("message", 0, 1);
-    if (result == 0 && message_size > 1)
+    if (result == 0 && options.error_message_size > 1)
         expect("a warning", message[0] != '\0', options.dialect == JITDUMP_DIALECT_SAMPLY_2023);
     free(message);
     options.error_message = NULL;

@@ -117,6 +117,12 @@ class Session:
                 sample.chain = chain
         return samples
 
+    def annotate(self, symbol: str) -> str:
+        """The symbol's instructions with their source lines. perf 6.12 parses them, but for
+        --asm-raw, and crashes over it."""
+        return self.perf("annotate", "--stdio", "--asm-raw", "-i", self.injected, "-s",
+                         symbol).stdout
+
     def script(self, *arguments: str) -> str:
         return self.perf("script", "--ns", "-i", self.injected, *arguments).stdout
 

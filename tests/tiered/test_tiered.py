@@ -70,16 +70,14 @@ class Tiered(PerfTest):
         log = self.record("--source-files", *BOTH_TIERS, track="bytecode")
         self.check(log, 0, bytecode=True)
         # perf annotate has the listing's text beside the code.
-        text = self.recording.perf("annotate", "--stdio", "-i", self.recording.injected, "-s",
-                                 "Baseline: score").stdout
+        text = self.recording.annotate("Baseline: score")
         for instruction in ("call distance", "call clamp", "call square", "add"):
             self.assertRegex(text, rf"(?m)^.*:\s+\d*\s*{instruction}\s*$")
 
     def test_annotate(self) -> None:
         self.record(*BOTH_TIERS)
         self.recording.inject()
-        text = self.recording.perf("annotate", "--stdio", "-i", self.recording.injected, "-s",
-                                 "Ion: main").stdout
+        text = self.recording.annotate("Ion: main")
         # Of main itself, and of what is inlined one and two levels deep.
         for line in ("sum i < n of", "clamp(distance(n, n + 1)) +", "square(x - 3) +",
                      "if x < 100000000 then"):
