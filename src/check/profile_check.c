@@ -1,7 +1,7 @@
 #include "check/profile_check.h"
 
 #include "check/process_view.h"
-#include "reader/description.h"
+#include "reader/read_description.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -87,14 +87,6 @@ struct description {
     struct description_memory *memory;
 };
 
-/* An empty one is {0}. */
-void jd_description_free(struct description *description);
-
-/* Reads the piece's records. Those that break their format's rules are told to `problems` (which may be
- * NULL), and the next kind is tried. False: out of memory; the description is empty. */
-bool jd_description_read(struct description *description, const struct history *history,
-                         const struct piece *piece, const struct problems *problems);
-
 /* The innermost call at an offset, DESCRIPTION_NONE: the code's own function. Its callers are its
  * parents. */
 uint32_t jd_description_call_at(const struct description *description, uint32_t code_offset);

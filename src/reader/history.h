@@ -104,11 +104,7 @@ enum history_error {
     HISTORY_TOO_LARGE /* more pieces or lives than 32 bits count */
 };
 
-/* Reads the whole dump. Records that can't be read are told to `problems` (which may be NULL) and left
- * out; a dump that is cut off or breaks off is read so far, see reader.end. After an error the
- * history is empty, and may be freed. */
-enum history_error jd_history_read(struct history *history, const struct mapped_file *file,
-                                   const struct problems *problems);
+/* An empty one may be freed too. */
 void jd_history_free(struct history *history);
 
 static inline uint64_t life_size(const struct history *history, const struct life *life)

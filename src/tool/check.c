@@ -9,7 +9,7 @@
 
 #include "check/dump_check.h"
 #include "check/profile_check.h"
-#include "reader/history.h"
+#include "reader/read_history.h"
 #include "reader/mapped_file.h"
 
 #include <getopt.h>

@@ -9,6 +9,7 @@
 #include "tool/text.h"
 
 #include "format/machine.h"
+#include "reader/read_history.h"
 
 #include <errno.h>
 #include <getopt.h>

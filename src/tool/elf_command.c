@@ -7,6 +7,7 @@
 #include "tool/messages.h"
 #include "tool/whole_file.h"
 
+#include "reader/read_history.h"
 #include "writers/elf_writer.h"
 
 #include <getopt.h>

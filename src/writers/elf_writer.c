@@ -1,6 +1,7 @@
 #include "writers/elf_writer.h"
 
 #include "reader/decode.h"
+#include "reader/read_description.h"
 #include "writers/dwarf.h"
 #include "writers/elf_sections.h"
 #include "writers/file_writer.h"

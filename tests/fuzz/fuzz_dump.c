@@ -4,7 +4,8 @@
  */
 #include "target.h"
 
-#include "reader/description.h"
+#include "reader/read_description.h"
+#include "reader/read_history.h"
 #include "reader/frame_rows.h"
 #include "tool/command.h"
 #include "tool/disassemble.h"

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "target.h"
 
-#include "reader/history.h"
+#include "reader/read_history.h"
 #include "writers/elf_writer.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 /*
- * The append buffer (src/append_buffer.c, append_flush.c, background.c) as a model for spin.
+ * The append buffer (src/buffer) as a model for spin.
  *
  * Each step here is one atomic access there, in the same order; an inline here has the name
  * of its function there, and comments in src/ name the steps. An access and what the

@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "reader/description.h"
+#include "reader/read_description.h"
+#include "reader/read_history.h"
 
 #include <dirent.h>
 #include <stdio.h>
