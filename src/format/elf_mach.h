@@ -9,6 +9,8 @@
 enum elf_mach {
     MACHINE_NONE = 0,
     MACHINE_386 = 3,
+    MACHINE_MIPS = 8,
+    MACHINE_PPC = 20,
     MACHINE_PPC64 = 21,
     MACHINE_S390 = 22,
     MACHINE_ARM = 40,
