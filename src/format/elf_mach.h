@@ -9,6 +9,8 @@
 enum elf_mach {
     ELF_MACH_NONE = 0,
     ELF_MACH_386 = 3,
+    ELF_MACH_MIPS = 8,
+    ELF_MACH_PPC = 20,
     ELF_MACH_PPC64 = 21,
     ELF_MACH_S390 = 22,
     ELF_MACH_ARM = 40,

@@ -4,6 +4,15 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+enum elf_flags {
+    ARM_EABI_5 = 0x05000000,
+    RISCV_RVC = 0x0001,
+    RISCV_DOUBLE = 0x0004, /* floating-point arguments of 64 bits */
+    PPC64_ELF_V2 = 2,      /* symbols are code, not descriptors of functions */
+    LOONGARCH_DOUBLE = 0x03,
+    LOONGARCH_OBJECT_V1 = 0x40
+};
+
 /* In the order of the psABIs' DWARF register numbers. */
 static const char *const registers_386[] = {"eax", "ecx", "edx", "ebx", "esp",
                                             "ebp", "esi", "edi", "eip"};
@@ -21,16 +30,19 @@ static const char *const registers_arm[] = {"r0", "r1", "r2",  "r3",  "r4",  "r5
                                             "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc"};
 
 static const struct machine machines[] = {
-    {ELF_MACH_386, "i386", "i386", 8, COUNT(registers_386), registers_386},
-    {ELF_MACH_X86_64, "x86-64", "i386:x86-64", 16, COUNT(registers_x86_64),
-     registers_x86_64},
-    {ELF_MACH_ARM, "arm", "arm", 14, COUNT(registers_arm), registers_arm},
-    {ELF_MACH_AARCH64, "aarch64", "aarch64", 30, COUNT(registers_aarch64),
+    {ELF_MACH_386, "i386", 4, 0, "i386", 8, COUNT(registers_386), registers_386},
+    {ELF_MACH_MIPS, "mips", 4, 0, "mips", 31, 0, NULL},
+    {ELF_MACH_PPC, "ppc", 4, 0, "powerpc:common", 65, 0, NULL},
+    {ELF_MACH_X86_64, "x86-64", 8, 0, "i386:x86-64", 16, COUNT(registers_x86_64), registers_x86_64},
+    {ELF_MACH_ARM, "arm", 4, ARM_EABI_5, "arm", 14, COUNT(registers_arm), registers_arm},
+    {ELF_MACH_AARCH64, "aarch64", 8, 0, "aarch64", 30, COUNT(registers_aarch64),
      registers_aarch64},
-    {ELF_MACH_RISCV, "riscv", "riscv:rv64", 1, COUNT(registers_riscv), registers_riscv},
-    {ELF_MACH_S390, "s390x", "s390:64-bit", 14, 0, NULL},
-    {ELF_MACH_PPC64, "ppc64", "powerpc:common64", 65, 0, NULL},
-    {ELF_MACH_LOONGARCH, "loongarch", "loongarch64", 1, 0, NULL},
+    {ELF_MACH_RISCV, "riscv", 8, RISCV_RVC | RISCV_DOUBLE, "riscv:rv64", 1,
+     COUNT(registers_riscv), registers_riscv},
+    {ELF_MACH_S390, "s390x", 8, 0, "s390:64-bit", 14, 0, NULL},
+    {ELF_MACH_PPC64, "ppc64", 8, PPC64_ELF_V2, "powerpc:common64", 65, 0, NULL},
+    {ELF_MACH_LOONGARCH, "loongarch", 8, LOONGARCH_DOUBLE | LOONGARCH_OBJECT_V1, "loongarch64", 1, 0,
+     NULL},
 };
 
 const struct machine *jd_machine(uint32_t number)
@@ -39,4 +51,10 @@ const struct machine *jd_machine(uint32_t number)
         if (machines[i].number == number)
             return &machines[i];
     return NULL;
+}
+
+uint8_t jd_machine_address_size(uint32_t number)
+{
+    const struct machine *const machine = jd_machine(number);
+    return machine != NULL ? machine->address_size : 8;
 }

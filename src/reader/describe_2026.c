@@ -143,7 +143,6 @@ static uint32_t call_to(struct tree *tree, uint32_t caller, uint32_t parent, uin
         .first_child = UNSEEN,
         .last_child = UNSEEN,
         .next = UNSEEN,
-        .last_range = UNSEEN,
     };
     uint32_t *const first = outermost ? &tree->first_root : &tree->calls[parent].first_child;
     uint32_t *const last = outermost ? &tree->last_root : &tree->calls[parent].last_child;
@@ -193,9 +192,6 @@ static enum described find_call(struct tree *tree, uint32_t position)
 static bool open_range(struct tree *tree, uint32_t call, uint32_t begin)
 {
     struct description_memory *const memory = tree->describing->description->memory;
-    struct tree_call *const opened = &tree->calls[call];
-    if (opened->last_range != UNSEEN && memory->opened[opened->last_range].range.end == begin)
-        return true;
     struct opened_range *const ranges =
         tree->opened_count < RANGE_COUNT_MAX
             ? grow(memory->opened, &memory->opened_capacity, tree->opened_count + 1, sizeof(*ranges))
@@ -204,12 +200,13 @@ static bool open_range(struct tree *tree, uint32_t call, uint32_t begin)
         return false;
     memory->opened = ranges;
     ranges[tree->opened_count] = (struct opened_range){call, {begin, begin}};
-    opened->last_range = (uint32_t)tree->opened_count++;
-    opened->range_count++;
+    tree->calls[call].last_range = (uint32_t)tree->opened_count++;
+    tree->calls[call].range_count++;
     return true;
 }
 
-/* From the code in one call to the code in another: those that only one of them is in end, or begin. */
+/* From the code in one call to the code in another: those that only one of them is in end, or begin. What
+ * goes on goes on in the same range, so that no two ranges of a call touch. */
 static bool step(struct tree *tree, uint32_t from, uint32_t to, uint32_t code_offset)
 {
     struct opened_range *opened = tree->describing->description->memory->opened;

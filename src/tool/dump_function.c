@@ -183,11 +183,10 @@ const char *for_each_frame_row(const struct history *history, const struct piece
         return NULL;
     if (!jd_decode_unwinding(reader, &record, &unwinding, &problem))
         return problem.reason;
-    const uint32_t machine = jd_dump_machine(reader);
     struct eh_frame eh_frame;
     jd_eh_frame_init(&eh_frame, unwinding.eh_frame, reader->file.data, reader->swapped,
                      piece->code_addr + (piece->code_size + 7) / 8 * 8,
-                     machine == ELF_MACH_386 || machine == ELF_MACH_ARM ? 4 : 8);
+                     jd_machine_address_size(jd_dump_machine(reader)));
     struct relocating relocating = {row, context, piece->code_addr};
     struct frame_fde fde;
     while (jd_eh_frame_next(&eh_frame, &fde) && jd_frame_rows(&eh_frame, &fde, relocate, &relocating))

@@ -26,7 +26,7 @@ void frame_cfa_text(char text[FRAME_TEXT_SIZE], uint32_t elf_mach, const struct 
         snprintf(text, FRAME_TEXT_SIZE, "none");
         break;
     default:
-        snprintf(text, FRAME_TEXT_SIZE, "expression");
+        snprintf(text, FRAME_TEXT_SIZE, "exp");
     }
 }
 
@@ -37,21 +37,24 @@ void frame_rule_text(char text[FRAME_TEXT_SIZE], uint32_t elf_mach, const struct
         text[0] = '\0';
         break;
     case FRAME_UNDEFINED:
-        snprintf(text, FRAME_TEXT_SIZE, "undefined");
+        snprintf(text, FRAME_TEXT_SIZE, "u");
         break;
     case FRAME_SAME_VALUE:
-        snprintf(text, FRAME_TEXT_SIZE, "same");
+        snprintf(text, FRAME_TEXT_SIZE, "s");
         break;
     case FRAME_OFFSET:
         snprintf(text, FRAME_TEXT_SIZE, "c%+" PRId64, rule->offset);
         break;
     case FRAME_VAL_OFFSET:
-        snprintf(text, FRAME_TEXT_SIZE, "c%+" PRId64 " itself", rule->offset);
+        snprintf(text, FRAME_TEXT_SIZE, "v%+" PRId64, rule->offset);
         break;
     case FRAME_REGISTER:
         frame_register_text(text, elf_mach, rule->reg);
         break;
-    default:
-        snprintf(text, FRAME_TEXT_SIZE, "expression");
+    case FRAME_EXPRESSION:
+        snprintf(text, FRAME_TEXT_SIZE, "exp");
+        break;
+    case FRAME_VAL_EXPRESSION:
+        snprintf(text, FRAME_TEXT_SIZE, "vexp");
     }
 }

@@ -5,7 +5,12 @@
 #define JITDUMP_WRITERS_ELF_SECTIONS_H
 
 #include "writers/bytes.h"
-#include "writers/elf_machine.h"
+
+/* What is the same in all headers of a file. */
+struct elf_machine {
+    uint8_t address_size; /* 4: ELFCLASS32, 8: ELFCLASS64 */
+    uint32_t flags;       /* e_flags */
+};
 
 struct elf_section {
     const char *name;

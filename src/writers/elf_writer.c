@@ -1,5 +1,6 @@
 #include "writers/elf_writer.h"
 
+#include "format/machine.h"
 #include "reader/decode.h"
 #include "reader/read_description.h"
 #include "writers/dwarf.h"
@@ -442,6 +443,13 @@ size_t elf_reach(const struct placed *pieces, size_t count)
     return i;
 }
 
+static struct elf_machine machine_of(uint32_t elf_mach)
+{
+    const struct machine *const machine = jd_machine(elf_mach);
+    return (struct elf_machine){jd_machine_address_size(elf_mach),
+                                machine != NULL ? machine->elf_flags : 0};
+}
+
 enum elf_error elf_write(int fd, const struct history *history, const struct placed *pieces,
                          size_t count, const struct elf_options *options,
                          struct elf_result *result)
@@ -449,7 +457,7 @@ enum elf_error elf_write(int fd, const struct history *history, const struct pla
     struct elf elf = {.options = options,
                       .result = result,
                       .elf_mach = jd_dump_machine(&history->reader),
-                      .machine = elf_machine(jd_dump_machine(&history->reader))};
+                      .machine = machine_of(jd_dump_machine(&history->reader))};
     const uint16_t one = 1;
     const bool is_host_big = *(const unsigned char *)&one == 0;
     elf.big_endian = is_host_big != history->reader.swapped;

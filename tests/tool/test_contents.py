@@ -21,6 +21,7 @@ EXAMPLES = TESTS.parent / "examples"
 ENCODE = os.environ["JITDUMP_PROPERTY_ENCODE"]
 PERF, SAMPLY_2023, SAMPLY_2026 = 0, 1, 2
 CASES = 200
+HEADER_SIZE = 40
 
 
 class Extension(jitdump_reader.GroupRecord):
@@ -184,6 +185,29 @@ class Contents(unittest.TestCase):
             headers = [tool.objects(each)[0] for each in (path, other)]
             self.assertEqual({each["byte_order"] for each in headers}, {"little", "big"})
             path.unlink()
+
+    def test_dump_that_grows(self) -> None:
+        """Read while it is written: what is there is a beginning of what will be there."""
+        random_ = random.Random(1)
+        cases = [random_description(random_) for _ in range(CASES)]
+        counts = []
+        with subprocess.Popen([ENCODE, self.directory, str(SAMPLY_2026), "0"], text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            while process.poll() is None and not any(
+                    path.stat().st_size >= HEADER_SIZE for path in self.directory.glob("jit-*.dump")):
+                pass
+            for _ in range(20):
+                for case in cases:
+                    process.stdin.write(case.text())
+                process.stdin.flush()
+                for path in self.directory.glob("jit-*.dump"):
+                    for statistics in tool.objects("--stat", path):
+                        counts.append(statistics["functions"])
+            process.stdin.close()
+            path = pathlib.Path(process.stdout.read().strip())
+        self.assertEqual(counts, sorted(counts))
+        self.assertGreater(len(set(counts)), 2)
+        self.assertEqual(tool.objects("--stat", path)[0]["functions"], 20 * CASES)
 
 
 if __name__ == "__main__":

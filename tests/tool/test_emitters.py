@@ -197,7 +197,9 @@ class Emitters(unittest.TestCase):
         for python in self.pythons():
             pid = self.run_in_directory(python, "-X", "perf_jit", "-c",
                                         "def one(): return two()\ndef two(): return 2\none()")
-            functions = self.functions(self.take(pid, pathlib.Path("/tmp")))
+            path = self.take(pid, pathlib.Path("/tmp"))
+            self.assertNotEqual(tool.objects(path)[0]["machine"], "machine 0")
+            functions = self.functions(path)
             for name in ("py::one:<string>", "py::two:<string>"):
                 rows = functions[name]["frames"]
                 self.assertEqual(rows[0]["cfa"][-2:], "+8")

@@ -14,6 +14,50 @@ import unittest
 from jitdump_tests import tool
 from jitdump_tests.dump_writer import Dump
 
+# What compilers seldom write.
+ASSEMBLY = """
+.globl f
+f:  .cfi_startproc
+    nop
+    .cfi_def_cfa rbp, 0x12345
+    .cfi_offset rbx, -24
+    .cfi_offset rip, -64
+    nop
+    .cfi_restore rip
+    .cfi_restore rbx
+    .cfi_undefined r12
+    .cfi_same_value r13
+    .cfi_register r14, r15
+    nop
+    .cfi_remember_state
+    .cfi_val_offset rsp, 160
+    .cfi_offset rbp, 8
+    .cfi_def_cfa_offset 24
+    nop
+    .cfi_remember_state
+    .cfi_def_cfa_register rsp
+    .cfi_undefined rbx
+    nop
+    .cfi_restore_state
+    .fill 300, 1, 0x90
+    .cfi_restore_state
+    .fill 70000, 1, 0x90
+    .cfi_escape 0x0f, 3, 0x77, 8, 6
+    .cfi_escape 0x10, 6, 2, 0x77, 16
+    .cfi_escape 0x16, 3, 2, 0x77, 24
+    nop
+    .cfi_endproc
+g:  .cfi_startproc simple
+    .cfi_signal_frame
+    .cfi_def_cfa rsp, 8
+    nop
+    .cfi_adjust_cfa_offset 16
+    .cfi_rel_offset rbx, 0
+    nop
+    .cfi_endproc
+.section .note.GNU-stack
+"""
+
 Row = tuple[str, dict[str, str]]
 
 
@@ -70,6 +114,14 @@ class Frames(unittest.TestCase):
         print(f"{compared} rows alike")
         self.assertGreater(compared, 10000)
 
+    def test_all_instructions(self) -> None:
+        self.libraries()
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "f.so"
+            subprocess.run(["cc", "-shared", "-nostdlib", "-o", path, "-x", "assembler", "-"], check=True,
+                           input=ASSEMBLY, text=True)
+            self.assertGreaterEqual(self.compare(path), 9)
+
     def compare(self, path: pathlib.Path) -> int:
         """The library as one piece of code, which ends where its .eh_frame begins."""
         address, offset, size = sections(path)[".eh_frame"]
@@ -98,9 +150,8 @@ class Frames(unittest.TestCase):
 
     def as_readelf(self, row: tool.Object) -> Row:
         names = {"rip": "ra"}
-        rules = {names.get(name, name): "exp" if rule == "expression" else rule
-                 for name, rule in row["registers"].items() if rule != "undefined"}
-        return "exp" if row["cfa"] == "expression" else row["cfa"], rules
+        return row["cfa"], {names.get(name, name): rule for name, rule in row["registers"].items()
+                            if rule != "u"}
 
 
 if __name__ == "__main__":
