@@ -6,8 +6,8 @@ import tempfile
 import unittest
 from typing import Sequence
 
-import tool
-from dump_writer import INLINE_2023, TIER, Dump
+from jitdump_tests import tool
+from jitdump_tests.dump_writer import INLINE_2023, TIER, Dump
 
 ADDRESS = 0x7F0000001000
 Entry = tuple[int, int, int, bytes]  # offset, line, column, file
