@@ -21,6 +21,10 @@
  * - A thread may be cancelled at any time: no call is left halfway. Only with
  *   PTHREAD_CANCEL_ASYNCHRONOUS that can't be kept, as for most functions of the C library:
  *   the file stays readable, but what comes later may be lost, and a flush wait for ever.
+ * - A thread must not be stopped in the middle of a call while others go on calling: they wait for
+ *   it as soon as the buffer is full, or sooner, if it was writing. A collector that suspends
+ *   threads by a signal and then calls jitdump_move() would wait for ever. As for malloc():
+ *   suspend at safepoints only, or block that signal around calls.
  * - A NULL handle is a no-op that returns 0, so that a runtime which is not being
  *   profiled needs no `if`.
  * - It does not print, exit, install signal handlers, or leave errno changed.
