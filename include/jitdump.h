@@ -21,6 +21,10 @@
  * - A thread may be cancelled at any time: no call is left halfway. Only with
  *   PTHREAD_CANCEL_ASYNCHRONOUS that can't be kept, as for most functions of the C library:
  *   the file stays readable, but what comes later may be lost, and a flush wait for ever.
+ * - A thread must not be stopped in the middle of a call while others go on calling: they wait for
+ *   it as soon as the buffer is full, or sooner, if it was writing. A collector that suspends
+ *   threads by a signal and then calls jitdump_move() would wait for ever. As for malloc():
+ *   suspend at safepoints only, or block that signal around calls.
  * - A NULL handle is a no-op that returns 0, so that a runtime which is not being
  *   profiled needs no `if`.
  * - It does not print, exit, install signal handlers, or leave errno changed.
@@ -268,7 +272,9 @@ enum jitdump_flush_mode {
      * which then writes this append's records too. With one appending thread, what
      * a call has returned for survives any death of the process. With several, a
      * death can cost a suffix of the file, never leave a hole; jitdump_flush() is
-     * the strict form. One `write` per append when alone. */
+     * the strict form. One `write` per append when alone. Who has written for others too, four
+     * writes and some milliseconds long, is relieved by the next append of another thread,
+     * which waits for the end of the write under way and then goes on with the writing. */
     JITDUMP_FLUSH_WRITE_THROUGH = 0,
     /* Written when flush_bytes are gathered, when an append finds that the last
      * flush is flush_interval_ns ago, at jitdump_flush(), jitdump_close(), and at
@@ -709,7 +715,8 @@ struct jitdump_code {
  * written before the call returns, one at a time by a lock, with a temporary allocation for the
  * part in front of the code bytes; a track of more than some hundred positions
  * (docs/debug-info.md) takes one too; JITDUMP_PERF_MAP has its own cost; the first append of a
- * forked child makes the file; and when the buffer is full (four blocks, none written yet) the
+ * forked child makes the file; one that relieves a thread which has written for others waits for
+ * its present write; and when the buffer is full (four blocks, none written yet) the
  * call waits for the file. Appends wait nowhere else.
  *
  * Errors: ARGUMENT (code NULL), STRUCT_SIZE, NO_MEMORY, NAME_MISSING, CODE_*, RECORD_SIZE,

@@ -20,7 +20,7 @@ void jd_append_buffer_init(struct append_buffer *buffer, unsigned char *memory)
     atomic_init(&buffer->cursor, 0);
     atomic_init(&buffer->flushed, 0);
     atomic_init(&buffer->waiters, 0);
-    atomic_init(&buffer->flushing, 0);
+    atomic_init(&buffer->flag, APPEND_FLAG_FREE);
     pthread_mutex_init(&buffer->oversize_lock, NULL);
     for (uint32_t i = 0; i < APPEND_BUFFER_BLOCKS; i++) {
         struct append_block *block = &buffer->blocks[i];

@@ -10,6 +10,7 @@
  *   seal       end a block: no further reservation goes into it
  *   complete   sealed, and all that was reserved in it is committed
  *   flush      hand complete blocks to the sink, in order, and free them
+ *   holder     the thread that flushes: it holds the flag
  *   generation number of a block in file order, from 0; its memory is that of
  *              block (generation % APPEND_BUFFER_BLOCKS)
  *
@@ -61,6 +62,19 @@ struct append_block {
     int oversize_count;
 };
 
+/* The states of the flag of those who flush. Each is one more than the one before, and a handover,
+ * which frees the flag, is too: so the word's upper bits count handovers, and a successor that
+ * sleeps knows its own by them. */
+enum append_flag {
+    APPEND_FLAG_FREE = 0,
+    APPEND_FLAG_HELD = 1,
+    /* Held, and offered: the holder has done its share, and goes on until another is there. */
+    APPEND_FLAG_OFFERED = 2,
+    /* Held, and another thread, the successor, waits for the end of the holder's present write. */
+    APPEND_FLAG_ACCEPTED = 3,
+    APPEND_FLAG_STATES = 4
+};
+
 struct append_buffer {
     /* generation << 32 | offset of the next reservation. 2^32 generations are never
      * used up: each is a write to the file. */
@@ -71,8 +85,8 @@ struct append_buffer {
      * word of those who wait for blocks to be freed. */
     _Alignas(CACHE_LINE) _Atomic uint32_t flushed;
     _Atomic uint32_t waiters;
-    /* 1 while a thread (the holder) is flushing. */
-    _Atomic uint32_t flushing;
+    /* enum append_flag and handovers. Also the futex word of a successor. */
+    _Atomic uint32_t flag;
 
     /* From an oversize append's reservation to its end. Each waits for its bytes to be written
      * anyway; but a mutex goes to whoever runs, where the order of reservations would make the
@@ -138,9 +152,13 @@ void jd_append_buffer_commit_oversize(struct append_buffer *buffer,
 /* Seals the block that is being filled, if anything is in it and the next is free. */
 void jd_append_buffer_seal(struct append_buffer *buffer);
 
-/* Flushes the complete blocks, or leaves that to the thread that is doing so. Does not
- * wait; async-signal-safe if the sink is. */
+/* Flushes the complete blocks, or leaves that to the holder. If that has done its share, waits for
+ * the end of its present write and goes on in its place. */
 void jd_append_buffer_flush(struct append_buffer *buffer);
+
+/* The same, but never waits; async-signal-safe if the sink is. What it leaves to the holder may
+ * be left behind until the next flush. */
+void jd_append_buffer_try_flush(struct append_buffer *buffer);
 
 /* Returns when all that was reserved before the call is flushed, or after `timeout_ns`
  * without any progress (FUTEX_FOREVER: never). True in the first case. */

@@ -1,11 +1,20 @@
 /*
  * Handing complete blocks to the sink, and waiting for that.
  *
- * One thread at a time, the holder of `flushing`, does it. Others never wait for the
- * holder: they leave their blocks to it. So that none is forgotten, the holder drops the
- * flag and then looks once more, while the others make their block complete and then
- * try the flag. Both pairs are sequentially consistent: whoever fails to get the flag
- * has come before it was dropped, and so the look afterwards sees its block.
+ * One thread at a time, the holder of the flag, does it. Others leave their blocks to it. So
+ * that none is forgotten, the holder drops the flag and then looks once more, while the others
+ * make their block complete and then try the flag. Both pairs are sequentially consistent:
+ * whoever fails to get the flag has come before it was dropped, and so the look afterwards
+ * sees its block.
+ *
+ * So that the holder is not kept for ever, it offers the flag after its share of writes, and goes
+ * on meanwhile: whoever makes a block complete from then on finds the offer, accepts it, and
+ * sleeps until the holder has ended its present write and dropped the flag. The holder then
+ * leaves, with work undone perhaps: the successor tries the flag after that. Without a successor
+ * the holder goes on until there is no work, and then leaves without the look: whoever has found
+ * the flag held and not offered came before the offer, and so before the holder's last look.
+ * A handover frees the flag. To give it to the successor would make all wait until that thread
+ * has a processor.
  */
 #include "../platform/c_library.h"
 
@@ -14,6 +23,20 @@
 #include "futex.h"
 
 #include <stddef.h>
+
+/* The share of a holder. So many writes, because no more blocks are in the buffer when it takes the
+ * flag: what was complete then, its own append too, is written when it leaves. And so long, about
+ * a time slice, because a handover costs a sleep and a wake-up: where writes take microseconds
+ * handovers have to be rare, also for a holder that loses its processor now and then. */
+#define TURN_WRITES APPEND_BUFFER_BLOCKS
+#define TURN_NS 4000000
+
+/* Of one flush. */
+struct turn {
+    uint32_t writes;
+    uint64_t start_ns; /* the end of the second write: most flushes have one, and read no clock */
+    bool offered;
+};
 
 /* Seals the block of `generation` if the cursor is still in it, so that it can be flushed
  * although it is not full. */
@@ -88,25 +111,118 @@ static void flush_oldest(struct append_buffer *buffer, uint32_t generation)
         futex_wake(&buffer->flushed);
 }
 
+static enum append_flag flag_state(uint32_t flag)
+{
+    return (enum append_flag)(flag % APPEND_FLAG_STATES);
+}
+
+/* Where a successor waits: until the flag is no longer as it has accepted it. */
+static uint32_t wait_for_turn(struct append_buffer *buffer, uint32_t accepted)
+{
+    for (;;) {
+        /* The store is in drop_flag(). Model: wait_for_turn. */
+        const uint32_t flag = atomic_load_explicit(&buffer->flag, memory_order_seq_cst);
+        if (flag != accepted)
+            return flag;
+        futex_wait(&buffer->flag, accepted, FUTEX_FOREVER);
+    }
+}
+
+/* True: the calling thread is the holder now. False: there is one, who looks once more or has a
+ * successor. */
+static bool take_flag(struct append_buffer *buffer, bool in_turn)
+{
+    /* All pair with drop_flag(): a holder acquires what the one before it has done, and that
+     * looks after its drop, or its offer, for what was complete before this load or a failed
+     * swap. Model: take_flag. */
+    uint32_t flag = atomic_load_explicit(&buffer->flag, memory_order_seq_cst);
+    for (;;) {
+        if (flag_state(flag) == APPEND_FLAG_FREE) {
+            if (atomic_compare_exchange_weak_explicit(&buffer->flag, &flag, flag + 1,
+                                                      memory_order_seq_cst, memory_order_seq_cst))
+                return true;
+        } else if (flag_state(flag) == APPEND_FLAG_OFFERED && in_turn) {
+            if (atomic_compare_exchange_weak_explicit(&buffer->flag, &flag, flag + 1,
+                                                      memory_order_seq_cst,
+                                                      memory_order_seq_cst)) {
+                flag = wait_for_turn(buffer, flag + 1);
+                in_turn = false; /* waits once, whoever has been faster now */
+            }
+        } else {
+            return false;
+        }
+    }
+}
+
+/* Only for the holder. False if there was a successor: it sees to what is left. */
+static bool drop_flag(struct append_buffer *buffer)
+{
+    /* While it is held only an acceptance changes it. The other side of these is in take_flag()
+     * and wait_for_turn(). Model: drop_flag. */
+    uint32_t flag = atomic_load_explicit(&buffer->flag, memory_order_relaxed);
+    if (flag_state(flag) != APPEND_FLAG_ACCEPTED &&
+        atomic_compare_exchange_strong_explicit(&buffer->flag, &flag, flag - flag_state(flag),
+                                                memory_order_seq_cst, memory_order_relaxed))
+        return true;
+    atomic_store_explicit(&buffer->flag, flag + 1, memory_order_seq_cst);
+    futex_wake(&buffer->flag);
+    return false;
+}
+
+/* After each write of the holder. True if it is to leave: there is a successor. */
+static bool end_write(struct append_buffer *buffer, struct turn *turn)
+{
+    /* The other side of both accesses is in take_flag(). Model: end_write. */
+    if (turn->offered)
+        return flag_state(atomic_load_explicit(&buffer->flag, memory_order_seq_cst)) ==
+               APPEND_FLAG_ACCEPTED;
+    turn->writes++;
+    if (turn->writes == 2)
+        turn->start_ns = jd_clock_now(JITDUMP_CLOCK_MONOTONIC);
+    if (turn->writes < TURN_WRITES ||
+        jd_clock_now(JITDUMP_CLOCK_MONOTONIC) - turn->start_ns < TURN_NS)
+        return false;
+    atomic_fetch_add_explicit(&buffer->flag, 1, memory_order_seq_cst);
+    turn->offered = true;
+    return false;
+}
+
+/* The holder's work, until there is none, or there is a successor. */
+static void flush_as_holder(struct append_buffer *buffer, struct turn *turn)
+{
+    for (;;) {
+        /* Only the holder changes it. */
+        const uint32_t generation = atomic_load_explicit(&buffer->flushed, memory_order_relaxed);
+        if (!jd_append_buffer_has_complete(buffer)) {
+            if (!buffer->eager || !seal_if_current(buffer, generation))
+                return;
+            continue;
+        }
+        flush_oldest(buffer, generation);
+        if (end_write(buffer, turn))
+            return;
+    }
+}
+
+static void flush(struct append_buffer *buffer, bool in_turn)
+{
+    struct turn turn = {.offered = false};
+    while (take_flag(buffer, in_turn)) {
+        flush_as_holder(buffer, &turn);
+        if (!drop_flag(buffer) || turn.offered || !has_work(buffer))
+            return;
+        in_turn = false; /* it has had its turn */
+    }
+}
+
 void jd_append_buffer_flush(struct append_buffer *buffer)
 {
-    do {
-        /* Pairs with the store that drops the flag below: a holder acquires what the one before
-         * it has done, and that looks after its store for what was complete before this
-         * exchange. Model: flush. */
-        if (atomic_exchange_explicit(&buffer->flushing, 1, memory_order_seq_cst) != 0)
-            return; /* its holder looks once more */
-        for (;;) {
-            /* Only the holder changes it. */
-            const uint32_t generation =
-                atomic_load_explicit(&buffer->flushed, memory_order_relaxed);
-            if (jd_append_buffer_has_complete(buffer))
-                flush_oldest(buffer, generation);
-            else if (!buffer->eager || !seal_if_current(buffer, generation))
-                break;
-        }
-        atomic_store_explicit(&buffer->flushing, 0, memory_order_seq_cst);
-    } while (has_work(buffer));
+    flush(buffer, true);
+}
+
+void jd_append_buffer_try_flush(struct append_buffer *buffer)
+{
+    flush(buffer, false);
 }
 
 void jd_append_buffer_wait(struct append_buffer *buffer, uint32_t seen, uint64_t timeout_ns)
@@ -141,11 +257,17 @@ bool jd_append_buffer_flush_all(struct append_buffer *buffer, uint64_t timeout_n
             if (now_ns - progress_ns >= timeout_ns)
                 return false;
             left_ns = timeout_ns - (now_ns - progress_ns); /* a signal may end the sleep early */
+            /* What it can't flush may be left behind: it looks again. */
+            if (left_ns > timeout_ns / 64)
+                left_ns = timeout_ns / 64;
         }
         if (append_generation(atomic_load_explicit(&buffer->cursor, memory_order_acquire)) + 1 ==
             target)
             jd_append_buffer_seal(buffer);
-        jd_append_buffer_flush(buffer);
+        if (timeout_ns == FUTEX_FOREVER)
+            jd_append_buffer_flush(buffer);
+        else
+            jd_append_buffer_try_flush(buffer);
         jd_append_buffer_wait(buffer, seen, left_ns);
     }
 }

@@ -70,7 +70,9 @@ static void *flush_until_stopped(void *argument)
         /* Waits for no append that is under way: it would sleep where the call of the one
          * that completes the sealed block does not reach it. */
         jd_append_buffer_seal(background->buffer);
-        jd_append_buffer_flush(background->buffer);
+        /* Nor for a holder: an exit in its thread's signal handler would join this one for ever.
+         * While a block is complete it goes round, and so looks again. */
+        jd_append_buffer_try_flush(background->buffer);
     }
     return NULL;
 }

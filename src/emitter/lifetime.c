@@ -351,7 +351,7 @@ int jitdump_flush_from_signal(struct jitdump *dump)
     if (dump == NULL)
         return 0;
     jd_append_buffer_seal(&dump->buffer);
-    jd_append_buffer_flush(&dump->buffer);
+    jd_append_buffer_try_flush(&dump->buffer);
     const int error = flush_error(dump);
     if (error != 0)
         return error;

@@ -13,10 +13,14 @@
  *   order                  timestamps ascend in the file
  *   nothing is forgotten   when the appenders are done, no complete block is left behind; in
  *                          an eager buffer and with the flusher thread, nothing at all
+ *   no starvation          after the offer the holder makes at most OFFERED_WRITES_MAX writes,
+ *                          however many the others append (not where the flusher thread is there
+ *                          to write for all), and who waits for its turn waits for one
  *   no deadlock            every thread comes to its end
  *   no livelock            no cycle of steps in which nothing gets on (spin's -DNP)
  *
- * Sizes: an append takes one unit, a block BLOCK_SIZE units.
+ * Sizes: an append takes one unit, a block BLOCK_SIZE units. The holder offers the flag
+ * after any write, or not at all: how long a turn is does not matter here.
  *
  * The clock counts reservations. Two readings between which nothing was reserved are equal
  * here, and could be either way round in truth: so equal times count as a wrong order. Times
@@ -54,13 +58,22 @@
 #define FLUSHER 1 /* the thread that ends with an explicit flush; THREADS: none */
 #endif
 
+/* What was complete before the offer, in BLOCKS blocks at most, and of each other thread an append
+ * that has been committed and has not yet looked at the flag. */
+#define OFFERED_WRITES_MAX (BLOCKS + THREADS - 1)
+
 #define OPEN 255
 
 /* struct append_buffer */
 byte cursor_generation, cursor_offset; /* one word in src: accessed in one step */
 byte flushed;
 byte waiters;
-bit flushing;
+byte flag; /* enum append_flag: */
+#define FREE 0
+#define HELD 1
+#define OFFERED 2
+#define ACCEPTED 3
+#define STATES 4
 byte committed[BLOCKS];
 byte sealed[BLOCKS] = OPEN;
 byte oversize[BLOCKS]; /* the timestamp of the append; 0: NULL */
@@ -71,6 +84,12 @@ byte bytes[BLOCKS * BLOCK_SIZE];
 /* Who sleeps on the futex word `flushed`. The last place is that of the thread that is no
  * appender: main, which waits for the flusher to end before it waits here. */
 bit asleep[THREADS + 1];
+
+/* The same of the futex word `flag`, the value that a thread has accepted there, and how many
+ * writes have begun while it slept for that. */
+bit waits_for_turn[THREADS + 1];
+byte accepted[THREADS + 1];
+byte writes_waited[THREADS + 1];
 
 byte clock = 1;
 byte file_last; /* the timestamp of the file's last append */
@@ -90,8 +109,8 @@ bit flusher_asleep; /* on the futex word `calls` */
 #endif
 
 #define LOCALS                                                                             \
-    byte generation, offset, seen, timestamp, own, wanted, target, sum;                    \
-    bit complete, completed
+    byte generation, offset, seen, timestamp, own, wanted, target, sum, written;           \
+    bit complete, completed, turn, offered
 
 hidden byte i; /* in d_steps only */
 
@@ -163,7 +182,11 @@ inline add_committed(generation_, size)
 
 inline wait_for_free_block()
 {
+#ifdef MUTANT_FULL_BUFFER_TAKES_NO_TURN
+    flush_if(false);
+#else
     flush();
+#endif
     wait();
     d_step { seen = 0; generation = 0; offset = 0 }
 }
@@ -362,6 +385,19 @@ inline has_work()
 inline sink(from)
 {
     d_step {
+        i = 0;
+        do
+        :: i < THREADS + 1 ->
+               if
+               :: waits_for_turn[i] && flag == accepted[i] ->
+                      writes_waited[i]++;
+                      assert(writes_waited[i] <= 1)
+               :: else
+               fi;
+               i++
+        :: else -> break
+        od;
+        i = 0;
         if
         :: oversize[block(from)] != 0 ->
                assert(oversize[block(from)] > file_last);
@@ -436,49 +472,166 @@ inline flush_oldest()
     complete = false
 }
 
-inline flush()
+/* futex_wake(&buffer->flag) */
+inline wake_successor()
 {
+    d_step {
+        i = 0;
+        do
+        :: i < THREADS + 1 -> waits_for_turn[i] = 0; i++
+        :: else -> break
+        od;
+        i = 0
+    }
+}
+
+inline wait_for_turn()
+{
+    do
+    :: flag != accepted[me] -> break
+    :: else ->
+#ifdef MUTANT_TURN_WITHOUT_COMPARISON
+           waits_for_turn[me] = 1;
+#else
+           waits_for_turn[me] = (flag == accepted[me]);
+#endif
+           !waits_for_turn[me]
+    od;
+    skip;
+    d_step { accepted[me] = 0; writes_waited[me] = 0 }
+}
+
+/* `complete`: whether there was a successor. */
+inline drop_flag()
+{
+    if
+#ifdef MUTANT_DROP_OVER_SUCCESSOR
+    :: flag = flag - flag % STATES
+#else
+    :: d_step { flag % STATES != ACCEPTED -> flag = flag - flag % STATES }
+    :: else ->
+#ifdef MUTANT_HANDOVER_NOT_COUNTED
+           flag = flag - ACCEPTED;
+#else
+           flag++;
+#endif
+           wake_successor();
+           complete = true
+#endif
+    fi
+}
+
+/* `complete`: whether there is a successor. */
+inline end_write()
+{
+    if
+    :: offered ->
+#ifndef BACKGROUND
+           d_step { written++; assert(written <= OFFERED_WRITES_MAX) };
+#endif
+#ifdef MUTANT_LEAVES_WITHOUT_SUCCESSOR
+           complete = true
+#else
+           complete = (flag % STATES == ACCEPTED)
+#endif
+    :: !offered ->
+           d_step {
+#ifndef MUTANT_NO_OFFER
+               flag++;
+#endif
+               offered = true
+           }
+    :: !offered
+    fi
+}
+
+/* Until there is no work, or there is a successor. */
+inline flush_as_holder()
+{
+    do
+    :: true ->
+           holder_has_complete();
+           if
+           :: complete ->
+                  flush_oldest();
+                  end_write();
+                  if
+                  :: complete -> complete = false; break
+                  :: else
+                  fi
+           :: else ->
+#ifdef EAGER
+                  /* seal_if_current() */
+                  if
+                  :: cursor_generation == flushed && cursor_offset != 0 -> seal()
+                  :: else -> break
+                  fi
+#else
+                  break
+#endif
+           fi
+    od
+}
+
+/* flush(in_turn). The options of the loop are take_flag(). A load there and the swap that succeeds
+ * after it are one step: between them nothing has changed. */
+inline flush_if(in_turn)
+{
+    turn = in_turn;
     do
 #ifdef MUTANT_NO_FLAG
     :: true ->
 #else
-    :: flushing -> break
-    :: d_step { !flushing -> flushing = 1 } ->
+    :: d_step { flag % STATES == FREE -> flag++ } ->
 #endif
-           do
-           :: true ->
-                  holder_has_complete();
-                  if
-                  :: complete -> flush_oldest()
-                  :: else ->
-#ifdef EAGER
-                         /* seal_if_current() */
-                         if
-                         :: cursor_generation == flushed && cursor_offset != 0 -> seal()
-                         :: else -> break
-                         fi
-#else
-                         break
-#endif
-                  fi
-           od;
-#ifdef MUTANT_NO_LOOK_AFTER_DROP
-           flushing = 0;
-           break
-#else
+           flush_as_holder();
 #ifdef MUTANT_DROP_STORE_LATE
            has_work();
-           flushing = 0;
-#else
-           flushing = 0;
-           has_work();
-#endif
+           d_step { accepted[me] = complete; complete = false };
+           drop_flag();
            if
-           :: !complete -> break
-           :: else -> complete = false
+           :: complete || offered || !accepted[me] -> break
+           :: else -> d_step { accepted[me] = 0; turn = false }
+           fi
+#else
+           drop_flag();
+           if
+#if defined(MUTANT_NO_OFFER) || defined(MUTANT_OFFER_IGNORED)
+           :: complete -> break
+#else
+           :: complete || offered -> break
+#endif
+           :: else ->
+#ifdef MUTANT_NO_LOOK_AFTER_DROP
+                  break
+#else
+                  has_work();
+                  if
+                  :: !complete -> break
+                  :: else -> d_step { complete = false; turn = false }
+                  fi
+#endif
            fi
 #endif
-    od
+#ifndef MUTANT_NO_FLAG
+#ifndef MUTANT_OFFER_IGNORED
+    :: d_step { flag % STATES == OFFERED && turn -> flag++; accepted[me] = flag; turn = false } ->
+           wait_for_turn();
+#ifdef MUTANT_SUCCESSOR_LEAVES
+           break
+#endif
+#endif
+    :: else -> break
+#endif
+    od;
+    skip;
+    d_step { written = 0; offered = false; turn = false; complete = false; accepted[me] = 0 }
+}
+
+/* jd_append_buffer_flush() */
+inline flush()
+{
+    flush_if(true)
 }
 
 /* jd_append_buffer_wait(buffer, seen) */
@@ -615,7 +768,7 @@ proctype flusher()
            flush_all()
 #else
            seal();
-           flush()
+           flush_if(false) /* jd_append_buffer_try_flush() */
 #endif
     od;
     stopped = true
@@ -696,5 +849,5 @@ init
     flush_all();
 #endif
     assert(file_count == THREADS * APPENDS);
-    assert(!flushing && waiters == 0)
+    assert(flag % STATES == FREE && waiters == 0)
 }

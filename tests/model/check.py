@@ -37,18 +37,22 @@ class Run(NamedTuple):
 MODEL_RUNS = [
     Run("EAGER", Sizes(2, 3)),
     Run("LAZY", Sizes(2, 3)),
+    Run("EAGER", Sizes(2, 4, oversize=4, flusher=2)),
     Run("BACKGROUND", Sizes(2, 1, oversize=2, flusher=0)),
     Run("BACKGROUND", Sizes(2, 2, oversize=2, flusher=2)),
     Run("BACKGROUND", Sizes(1, 3)),
     Run("EAGER", Sizes(2, 2), "cycles"),
     Run("LAZY", Sizes(2, 2), "cycles"),
-    Run("LAZY", Sizes(3, 2)),
+    Run("EAGER", Sizes(3, 1, oversize=0)),
+    Run("LAZY", Sizes(3, 2, oversize=2, flusher=3)),
+    Run("LAZY", Sizes(3, 2), "sample"),
     Run("EAGER", Sizes(3, 3), "sample"),
     Run("LAZY", Sizes(3, 3), "sample"),
 ]
 
 TWO = Sizes(2, 3)
 PLAIN = Sizes(2, 3, oversize=3, flusher=2)
+MANY = Sizes(2, 4, oversize=4, flusher=2)
 
 # Every mutant with runs of which at least one has to refute it.
 MUTANTS: Dict[str, List[Run]] = {
@@ -69,6 +73,16 @@ MUTANTS: Dict[str, List[Run]] = {
     "NO_LOOK_AFTER_DROP": [Run("EAGER", PLAIN)],
     "HOLDER_FORGETS_CURRENT": [Run("EAGER", PLAIN)],
     "DROP_STORE_LATE": [Run("EAGER", PLAIN)],
+    # The holder offers the flag; who accepts it waits for one write, and then tries the flag.
+    # The first two look after the drop as if there were no turns, which then starves.
+    "NO_OFFER": [Run("EAGER", MANY)],
+    "OFFER_IGNORED": [Run("EAGER", MANY)],
+    "LEAVES_WITHOUT_SUCCESSOR": [Run("EAGER", PLAIN)],
+    "DROP_OVER_SUCCESSOR": [Run("EAGER", PLAIN)],
+    "SUCCESSOR_LEAVES": [Run("EAGER", PLAIN)],
+    "TURN_WITHOUT_COMPARISON": [Run("EAGER", PLAIN)],
+    "HANDOVER_NOT_COUNTED": [Run("EAGER", Sizes(3, 2, 2, 3))],
+    "FULL_BUFFER_TAKES_NO_TURN": [Run("LAZY", TWO)],
     # A block is free only when it has been written and emptied.
     "FREED_BEFORE_WRITTEN": [Run("LAZY", Sizes(2, 4, 4, 2))],
     "FREED_BEFORE_RESET": [Run("LAZY", Sizes(2, 4, 4, 2))],

@@ -22,7 +22,33 @@ struct fixture {
     /* While set, the sink waits in its first call. */
     _Atomic int hold;
     _Atomic int held;
+    /* See feed(): how many appends the other thread is to make, and has made; and how often the
+     * fed thread has written. */
+    _Atomic int wanted;
+    _Atomic int appended;
+    int fed_writes;
 };
+
+enum { FED = 100 };
+
+/* This thread's writes each wait for one more append of another thread, and take a while: as
+ * long as a turn is. */
+static _Thread_local bool is_fed;
+
+static void feed(struct fixture *fixture)
+{
+    fixture->fed_writes++;
+    if (fixture->fed_writes > FED)
+        return;
+    atomic_store(&fixture->wanted, fixture->fed_writes);
+    const uint64_t end = jd_clock_now(JITDUMP_CLOCK_MONOTONIC) + 4000000;
+    while (jd_clock_now(JITDUMP_CLOCK_MONOTONIC) < end)
+        sched_yield();
+    /* Or until the other thread waits itself, for its turn. */
+    while (atomic_load(&fixture->appended) < fixture->fed_writes &&
+           atomic_load(&fixture->buffer.flag) % APPEND_FLAG_STATES != APPEND_FLAG_ACCEPTED)
+        sched_yield();
+}
 
 static void keep(void *context, const struct iovec *bytes, int count)
 {
@@ -31,6 +57,8 @@ static void keep(void *context, const struct iovec *bytes, int count)
     while (atomic_load(&fixture->hold))
         sched_yield();
     fixture->sink_calls++;
+    if (is_fed)
+        feed(fixture);
     for (int i = 0; i < count; i++) {
         assert_true(fixture->kept_size + bytes[i].iov_len <= KEPT_SIZE);
         memcpy(fixture->kept + fixture->kept_size, bytes[i].iov_base, bytes[i].iov_len);
@@ -246,6 +274,72 @@ static void nobody_waits_for_the_holder_and_the_holder_takes_all(void **state)
     free_fixture(fixture);
 }
 
+struct feeder {
+    struct fixture *fixture;
+    uint32_t size;
+};
+
+static void *append_as_wanted(void *argument)
+{
+    const struct feeder *feeder = argument;
+    for (int i = 1; i <= FED; i++) {
+        while (atomic_load(&feeder->fixture->wanted) < i)
+            sched_yield();
+        append(feeder->fixture, feeder->size, 'f');
+        atomic_store(&feeder->fixture->appended, i);
+    }
+    return NULL;
+}
+
+static void a_thread_does_not_write_for_others_for_ever(bool eager, uint32_t size)
+{
+    struct fixture *fixture = make_fixture(eager);
+    struct feeder feeder = {fixture, size};
+    pthread_t thread;
+    pthread_create(&thread, NULL, append_as_wanted, &feeder);
+    is_fed = true;
+    append(fixture, size, 'a');
+    append(fixture, size, 'a'); /* completes the first one's block, where the buffer is lazy */
+    is_fed = false;
+    const int fed_writes = fixture->fed_writes;
+    atomic_store(&fixture->wanted, FED);
+    pthread_join(thread, NULL);
+
+    /* Of each append: its share, and then what was complete; the other thread came last. */
+    assert_in_range(fed_writes, 1, 2 * (2 * APPEND_BUFFER_BLOCKS + 1));
+    assert_false(jd_append_buffer_has_complete(&fixture->buffer));
+    assert_true(!eager || jd_append_buffer_is_empty(&fixture->buffer));
+    jd_append_buffer_flush_all(&fixture->buffer, FUTEX_FOREVER);
+    assert_int_equal(fixture->kept_size, (FED + 2) * size);
+    free_fixture(fixture);
+}
+
+static void an_eager_buffer_starves_nobody(void **state)
+{
+    (void)state;
+    a_thread_does_not_write_for_others_for_ever(true, 10);
+}
+
+static void a_lazy_buffer_starves_nobody(void **state)
+{
+    (void)state;
+    a_thread_does_not_write_for_others_for_ever(false, BLOCK_SIZE);
+}
+
+/* The holder may be the thread that a signal handler has interrupted. */
+static void who_must_not_wait_waits_for_no_turn(void **state)
+{
+    (void)state;
+    struct fixture *fixture = make_fixture(false);
+    append(fixture, 10, 'a');
+    jd_append_buffer_seal(&fixture->buffer);
+    atomic_store(&fixture->buffer.flag, APPEND_FLAG_OFFERED);
+    jd_append_buffer_try_flush(&fixture->buffer);
+    assert_false(jd_append_buffer_flush_all(&fixture->buffer, 1000000));
+    assert_int_equal(atomic_load(&fixture->buffer.flag), APPEND_FLAG_OFFERED);
+    free_fixture(fixture);
+}
+
 static void a_reset_forgets_bytes_and_goes_on_with_the_indices(void **state)
 {
     (void)state;
@@ -255,7 +349,7 @@ static void a_reset_forgets_bytes_and_goes_on_with_the_indices(void **state)
     /* Of threads that the child has not. */
     jd_append_buffer_reserve(&fixture->buffer, 10, &lost);
     jd_append_buffer_reserve_oversize(&fixture->buffer, &lost);
-    atomic_store(&fixture->buffer.flushing, 1);
+    atomic_store(&fixture->buffer.flag, APPEND_FLAG_HELD);
     jd_append_buffer_reset(&fixture->buffer);
     assert_true(jd_append_buffer_is_empty(&fixture->buffer));
     const struct append_reservation after = append(fixture, 10, 'b');
@@ -387,6 +481,9 @@ int main(void)
         cmocka_unit_test(bytes_wait_for_an_earlier_append_that_is_under_way),
         cmocka_unit_test(a_full_buffer_makes_appends_wait_and_loses_nothing),
         cmocka_unit_test(nobody_waits_for_the_holder_and_the_holder_takes_all),
+        cmocka_unit_test(an_eager_buffer_starves_nobody),
+        cmocka_unit_test(a_lazy_buffer_starves_nobody),
+        cmocka_unit_test(who_must_not_wait_waits_for_no_turn),
         cmocka_unit_test(a_reset_forgets_bytes_and_goes_on_with_the_indices),
         cmocka_unit_test(generations_may_wrap),
         cmocka_unit_test(threads_keep_one_order_in_an_eager_buffer),

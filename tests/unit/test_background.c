@@ -170,6 +170,20 @@ static void what_is_left_at_the_stop_stays_in_the_buffer(void **state)
     assert_int_equal(atomic_load(&fixture->sink_tid), gettid());
 }
 
+/* The holder's thread may be the one that stops it: by exit(), in a signal handler. */
+static void a_stop_does_not_wait_for_the_holder(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(jd_background_start(&fixture->background, &fixture->buffer, 1000000), 0);
+    atomic_store(&fixture->buffer.flag, APPEND_FLAG_OFFERED);
+    append(fixture, 10);
+    while (append_offset(atomic_load(&fixture->buffer.cursor)) != 0)
+        sched_yield(); /* until the thread has sealed the block, and so wants to flush it */
+    jd_background_stop(&fixture->background);
+    assert_int_equal(atomic_load(&fixture->buffer.flag), APPEND_FLAG_OFFERED);
+    assert_int_equal(atomic_load(&fixture->written), 0);
+}
+
 static void a_thread_that_cannot_start_is_an_error(void **state)
 {
     struct fixture *fixture = *state;
@@ -190,6 +204,7 @@ int main(void)
         TEST(after_the_stop_appends_flush),
         TEST(an_idle_thread_sleeps),
         TEST(what_is_left_at_the_stop_stays_in_the_buffer),
+        TEST(a_stop_does_not_wait_for_the_holder),
         TEST(a_thread_that_cannot_start_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
