@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "temporary.h"
 
-#include "dump.h"
+#include "emitter/handle.h"
 
 #include <sched.h>
 #include <signal.h>
