@@ -3,12 +3,26 @@
  *
  * The library writes a jitdump file, `jit-<pid>.dump`, that says at which time
  * which bytes lay at which address, under which name and from which source
- * lines. `perf inject --jit` and samply read it. Three calls are enough:
+ * lines. `perf inject --jit` and samply read it. Three calls are enough.
+ *
+ * Example:
  *
  *     struct jitdump *dump;
- *     jitdump_open(&dump, NULL);              // once, when profiling is wanted
- *     jitdump_load(dump, &code, &index);      // per function: written, not yet run
- *     jitdump_close(dump);                    // at the end
+ *
+ *     void profiling_wanted(void)
+ *     {
+ *         jitdump_open(&dump, NULL);            // once
+ *     }
+ *
+ *     void function_generated(const struct jitdump_code *code, uint64_t *code_index)
+ *     {
+ *         jitdump_load(dump, code, code_index); // written, not yet run
+ *     }
+ *
+ *     void shutting_down(void)
+ *     {
+ *         jitdump_close(dump);
+ *     }
  *
  * Manners that hold for every function below, where it does not say otherwise:
  *

@@ -6,7 +6,7 @@
 #     need python3 python3               a command, and the package that has it
 #     begin "$@"                         installs that, builds and installs the library, and
 #                                        goes to a folder for what is made: $directory
-#     ... > layout.json                  the binding's declarations, for tests/bindings
+#     ... > layout.json                  the binding's declarations, for tests/bindings/ffi
 #     profile NAME COMMAND...            runs the example under perf, and shows the function NAME
 #
 # $prefix is where the library is installed: LD_LIBRARY_PATH and PKG_CONFIG_PATH lead there.

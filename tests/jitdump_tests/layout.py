@@ -12,8 +12,8 @@ A layout is JSON, with the names of C:
 
 A field has its offset and size. A function has the sizes of its result, 0 for none, and of its
 parameters; or null, where the binding's language reads the prototype from the header itself.
-The header's layout comes from tests/abi/dump.sh. The binding's must be computed by its own
-language from the declarations that its calls use.
+The header's layout comes from tests/packaging/abi/dump.sh. The binding's must be computed by its
+own language from the declarations that its calls use.
 """
 
 import json
@@ -21,7 +21,7 @@ import sys
 from typing import Dict, Iterator, Tuple
 from xml.etree import ElementTree
 
-MACRO = "macro_"  # which tests/abi/dump.sh puts in front of a macro's name
+MACRO = "macro_"  # which tests/packaging/abi/dump.sh puts in front of a macro's name
 
 
 class Header:

@@ -29,7 +29,7 @@
  * Spin's memory is sequentially consistent. The model therefore speaks for the accesses marked
  * memory_order_seq_cst. It does not show that the weaker ones (acquire, release, relaxed)
  * suffice: that rests on the pairs named in src/, on ThreadSanitizer and on running on
- * a weakly ordered processor (tests/interleave). Of a missing seq_cst it can show the effect:
+ * a weakly ordered processor (tests/unit/interleave). Of a missing seq_cst it can show the effect:
  * the mutants *_STORE_LATE swap a store with the load behind it, as a store buffer does.
  *
  * Mutants: each -DMUTANT_... leaves out, or swaps, one step. Spin has to refute it (check.py).

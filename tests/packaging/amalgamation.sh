@@ -18,7 +18,7 @@ for compiler in "$cc" gcc clang musl-gcc; do
     echo "$compiler"
     # shellcheck disable=SC2086 # several words
     "$compiler" $warnings -O2 -c jitdump.c -o jitdump.o
-    "$compiler" -I. "$source/tests/install/consumer/consumer.c" jitdump.o -pthread -o consumer
+    "$compiler" -I. "$source/tests/packaging/install/consumer/consumer.c" jitdump.o -pthread -o consumer
     ./consumer
 done
 

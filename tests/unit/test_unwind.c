@@ -1,6 +1,6 @@
 /* Unwinding data: the exact bytes of a few descriptions, the sizes, and every refusal. That the
- * bytes say what the description says is checked in tests/unwind by readelf, llvm-dwarfdump
- * and unwinders. */
+ * bytes say what the description says is checked in tests/consumers/unwind by readelf,
+ * llvm-dwarfdump and unwinders. */
 #include "temporary.h"
 
 #include "format/elf_mach.h"

@@ -10,7 +10,7 @@ import (
 	"example.org/jitdump"
 )
 
-// The same calls as in tests/bindings/contents.c, whose dump is compared with this one.
+// The same calls as in tests/bindings/ffi/contents.c, whose dump is compared with this one.
 func TestContents(t *testing.T) {
 	const EM_X86_64 = 62
 	no := func(err error) {

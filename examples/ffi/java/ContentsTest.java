@@ -16,7 +16,7 @@ import jitdump.JitdumpException;
 import jitdump.Options;
 
 /**
- * The same calls as in tests/bindings/contents.c, whose dump is compared with this one. Expects
+ * The same calls as in tests/bindings/ffi/contents.c, whose dump is compared with this one. Expects
  * the name of the folder for it.
  */
 public final class ContentsTest {

@@ -115,7 +115,7 @@ public final class Hello {
         }
     }
 
-    /** What is true, for tests/bindings to compare with what perf has seen. */
+    /** What is true, for tests/bindings/ffi to compare with what perf has seen. */
     private static void describe(Dump dump, Code code, byte[] bytes) {
         long pid = ProcessHandle.current().pid();
         var lines = code.lines.stream()

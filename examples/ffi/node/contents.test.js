@@ -9,7 +9,7 @@ import { constants, Dump, unwindEhFrame } from './jitdump.js';
 
 const EM_X86_64 = 62;
 
-// The same calls as in tests/bindings/contents.c, whose dump is compared with this one.
+// The same calls as in tests/bindings/ffi/contents.c, whose dump is compared with this one.
 test('all that the library can do', async (t) => {
   let directory = process.env.JITDUMP_TESTS_CONTENTS;
   if (!directory) {

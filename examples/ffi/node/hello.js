@@ -67,7 +67,7 @@ const hello = koffi.decode(memory, koffi.proto('uint64_t hello(uint64_t)'));
 for (let round = 0; round < 2000; round++)
   hello(1000000);
 
-// What is true, for tests/bindings to compare with what perf has seen.
+// What is true, for tests/bindings/ffi to compare with what perf has seen.
 console.log(JSON.stringify({ dump: dump.path, pid: process.pid }));
 console.log(JSON.stringify({
   function: 'hello_from_node', pid: process.pid, addr: Number(memory), size: bytes.length, since: 0,

@@ -1,4 +1,4 @@
-// Prints, for tests/bindings, what koffi has made of the declarations.
+// Prints, for tests/bindings/ffi, what koffi has made of the declarations.
 import koffi from 'koffi';
 
 import * as constants from './constants.js';

@@ -58,7 +58,7 @@ with jitdump.open() as dump:
         name="hello_from_python", code_addr=address, code_size=size,
         lines=[jitdump.Line(address + offset, line, __file__) for offset, line in offsets]))
 
-    # What the code is in truth, for tests/bindings.
+    # What the code is in truth, for tests/bindings/ffi.
     print(json.dumps({"function": "hello_from_python", "pid": os.getpid(), "addr": address,
                       "size": size, "since": 0, "file": __file__, "code": memory[:size].hex(),
                       "lines": [(offset, line, 1) for offset, line in offsets]}))

@@ -95,7 +95,7 @@ func run() error {
 	return describe(dump, &code, memory[:size])
 }
 
-// What is true, for tests/bindings to compare with what perf has seen.
+// What is true, for tests/bindings/ffi to compare with what perf has seen.
 func describe(dump *jitdump.Dump, code *jitdump.Code, bytes []byte) error {
 	lines := [][]uint64{}
 	for _, l := range code.Lines {

@@ -1,4 +1,4 @@
-// Prints, for tests/bindings, what the Go compiler has made of the package's declarations:
+// Prints, for tests/bindings/ffi, what the Go compiler has made of the package's declarations:
 //
 //	go run ./layout PROGRAM
 //

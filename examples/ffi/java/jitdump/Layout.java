@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Prints, for tests/bindings, what Java has made of the declarations. */
+/** Prints, for tests/bindings/ffi, what Java has made of the declarations. */
 public final class Layout {
     private Layout() {}
 

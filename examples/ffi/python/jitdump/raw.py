@@ -1,6 +1,6 @@
 """What jitdump.h declares, for ctypes: constants, structs and functions, and nothing more.
 
-tests/bindings compares all of it with the header.
+tests/bindings/ffi compares all of it with the header.
 """
 
 import ctypes

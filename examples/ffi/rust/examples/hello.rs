@@ -104,7 +104,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..Code::new(&name, code_addr, code)
     })?;
 
-    // What the code is in truth, for tests/bindings.
+    // What the code is in truth, for tests/bindings/ffi.
     let pid = std::process::id();
     let hex: String = bytes.iter().map(|byte| format!("{:02x}", byte)).collect();
     let lines: Vec<[u64; 3]> = offsets

@@ -1,5 +1,5 @@
 //! What `jitdump.h` declares: constants, structs and functions, and nothing more. Their meaning
-//! is explained there. tests/bindings compares all of it with the header.
+//! is explained there. tests/bindings/ffi compares all of it with the header.
 
 #![allow(non_camel_case_types)]
 
