@@ -285,10 +285,8 @@ bool jd_check_dump(struct findings *findings, const struct history *history, con
 {
     check_header(findings, &history->reader, path);
     check_records(findings, history->reader.file);
-    struct line_tables tables = {0};
     for (uint32_t i = 0; i < history->piece_count; i++)
-        jd_check_lines(findings, &tables, &history->reader, &history->pieces[i]);
-    jd_check_lines_end(findings, &tables);
+        jd_check_lines(findings, history, &history->pieces[i]);
     if (history->piece_count >= MANY_FUNCTIONS)
         jd_finding_add(findings, FINDING_MANY_FUNCTIONS, FINDING_NOWHERE, "%u of them",
                        history->piece_count);

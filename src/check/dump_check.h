@@ -11,17 +11,9 @@
  * memory, and not all is found. */
 bool jd_check_dump(struct findings *findings, const struct history *history, const char *path);
 
-/* The records of one function's lines, as perf and samply will read them. */
-struct line_tables {
-    uint64_t count;
-    /* Those of which every entry is at least 0x40 too high, as for older perfs (P11). */
-    uint64_t too_high;
-    uint64_t too_high_offset;
-};
-void jd_check_lines(struct findings *findings, struct line_tables *tables,
-                    const struct dump_reader *reader, const struct piece *piece);
-/* After the last of them. */
-void jd_check_lines_end(struct findings *findings, const struct line_tables *tables);
+/* The record of one function's lines, as perf and samply will read it. */
+void jd_check_lines(struct findings *findings, const struct history *history,
+                    const struct piece *piece);
 
 /* The places of functions and of their unwinding data, over time. False: out of memory. */
 bool jd_check_places(struct findings *findings, const struct history *history);

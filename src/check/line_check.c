@@ -1,29 +1,24 @@
 #include "check/dump_check.h"
 
-/* What older perfs wanted to be added: the size of an ELF header. */
-#define ELF_HEADER_SIZE 0x40
-
 static const char cut_off[] = "the record ends within an entry";
 
 struct line_span {
-    uint64_t first, last;
+    uint64_t last;
     uint32_t last_line;
     uint64_t outside;
     bool unsorted, same_file;
 };
 
 static void read_entry(struct line_span *span, struct cursor *cursor, bool is_first,
-                       const struct piece *piece)
+                       const struct piece *piece, uint64_t bias)
 {
-    const uint64_t address = cursor_u64(cursor, cut_off);
+    const uint64_t address = cursor_u64(cursor, cut_off) - bias;
     const uint32_t line = cursor_u32(cursor, cut_off);
     cursor_u32(cursor, cut_off); /* the column */
     const struct span file = cursor_string(cursor, cut_off);
     if (cursor->error != NULL)
         return;
-    if (is_first)
-        span->first = address;
-    else if (address <= span->last)
+    if (!is_first && address <= span->last)
         span->unsorted = true;
     if (address < piece->code_addr || address - piece->code_addr > piece->code_size)
         span->outside++;
@@ -33,9 +28,10 @@ static void read_entry(struct line_span *span, struct cursor *cursor, bool is_fi
     span->last_line = line;
 }
 
-void jd_check_lines(struct findings *findings, struct line_tables *tables,
-                    const struct dump_reader *reader, const struct piece *piece)
+void jd_check_lines(struct findings *findings, const struct history *history,
+                    const struct piece *piece)
 {
+    const struct dump_reader *const reader = &history->reader;
     struct dump_record record;
     if (piece->debug_info == 0 || !jd_dump_reader_at(reader, piece->debug_info, &record))
         return;
@@ -44,7 +40,7 @@ void jd_check_lines(struct findings *findings, struct line_tables *tables,
     const uint64_t count = cursor_u64(&cursor, cut_off);
     struct line_span span = {0};
     for (uint64_t i = 0; i < count && cursor.error == NULL; i++)
-        read_entry(&span, &cursor, i == 0, piece);
+        read_entry(&span, &cursor, i == 0, piece, history->line_bias);
     if (cursor.error != NULL) {
         jd_finding_add(findings, FINDING_UNREADABLE_RECORD, record.offset, "%s", cursor.error);
         return;
@@ -55,13 +51,9 @@ void jd_check_lines(struct findings *findings, struct line_tables *tables,
         jd_finding_add(findings, FINDING_LINES_ADDRESS, record.offset, "%.*s", name_size, name);
     if (count == 0)
         return;
-    tables->count++;
-    if (span.first >= piece->code_addr + ELF_HEADER_SIZE && span.outside != 0) {
-        if (tables->too_high++ == 0)
-            tables->too_high_offset = record.offset;
-    } else if (span.first == piece->code_addr + ELF_HEADER_SIZE) {
-        tables->too_high++;
-    }
+    /* What else is found is so beside that. */
+    if (history->line_bias != 0)
+        jd_finding_add(findings, FINDING_LINES_HEADER_ADDED, record.offset, "%.*s", name_size, name);
     if (span.outside != 0)
         jd_finding_add(findings, FINDING_LINES_OUTSIDE, record.offset, "%.*s: %llu of %llu",
                        name_size, name, (unsigned long long)span.outside,
@@ -73,15 +65,4 @@ void jd_check_lines(struct findings *findings, struct line_tables *tables,
     /* An entry of line 0 at the end needs no closing: there is no line to go on. */
     if (span.last_line != 0 && span.last < piece->code_addr + piece->code_size)
         jd_finding_add(findings, FINDING_LINES_SENTINEL, record.offset, "%.*s", name_size, name);
-}
-
-void jd_check_lines_end(struct findings *findings, const struct line_tables *tables)
-{
-    if (tables->too_high_offset == 0 || tables->too_high != tables->count)
-        return;
-    /* One cause, so one finding. */
-    findings->of[FINDING_LINES_OUTSIDE].count = 0;
-    findings->of[FINDING_LINES_SENTINEL].count = 0;
-    jd_finding_add(findings, FINDING_LINES_HEADER_ADDED, tables->too_high_offset,
-                   "all %llu functions with lines", (unsigned long long)tables->count);
 }

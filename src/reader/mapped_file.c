@@ -52,13 +52,14 @@ void jd_mapped_file_close(struct mapped_file *file)
     *file = (struct mapped_file){0};
 }
 
-void jd_mapped_file_pass(const struct mapped_file *file, uint64_t *passed, uint64_t offset)
+bool jd_mapped_file_pass(const struct mapped_file *file, uint64_t *passed, uint64_t offset)
 {
     if (!file->mapped || offset < *passed || offset - *passed < PASSED_BYTES)
-        return;
+        return false;
     const uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t first = *passed / page_size * page_size;
     const uint64_t last = offset / page_size * page_size;
     madvise((void *)(uintptr_t)(file->data + first), (size_t)(last - first), MADV_DONTNEED);
     *passed = offset;
+    return true;
 }

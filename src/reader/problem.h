@@ -13,13 +13,21 @@ struct problems {
      * its full stop. */
     void (*tell)(void *context, uint64_t offset, const char *reason);
     void *context;
+    /* NULL: nobody wants to know how far the reading of a large file is, in bytes. */
+    void (*progress)(void *context, uint64_t done, uint64_t whole);
 };
 
-/* `problems` may be NULL. */
+/* In both functions `problems` may be NULL. */
 static inline void tell_problem(const struct problems *problems, uint64_t offset, const char *reason)
 {
     if (problems != NULL && problems->tell != NULL)
         problems->tell(problems->context, offset, reason);
+}
+
+static inline void tell_progress(const struct problems *problems, uint64_t done, uint64_t whole)
+{
+    if (problems != NULL && problems->progress != NULL)
+        problems->progress(problems->context, done, whole);
 }
 
 #endif

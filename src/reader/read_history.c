@@ -202,7 +202,8 @@ static enum history_error read_records(struct reading *reading, const struct map
         const enum history_error error = read_record(reading, &record);
         if (error != HISTORY_OK)
             return error;
-        jd_mapped_file_pass(file, &passed, record.offset);
+        if (jd_mapped_file_pass(file, &passed, record.offset))
+            tell_progress(reading->problems, record.offset, file->size);
     }
     return HISTORY_OK;
 }

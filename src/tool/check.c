@@ -3,13 +3,14 @@
  */
 #define _GNU_SOURCE
 #include "tool/command.h"
+#include "tool/input.h"
 #include "tool/json.h"
 #include "tool/messages.h"
+#include "tool/progress.h"
 #include "tool/text.h"
 
 #include "check/dump_check.h"
 #include "check/profile_check.h"
-#include "reader/read_history.h"
 #include "reader/mapped_file.h"
 
 #include <getopt.h>
@@ -226,20 +227,11 @@ static int no_memory(void)
     return STATUS_TROUBLE;
 }
 
-static int open_mapped(struct mapped_file *file, const char *path)
-{
-    const int error = jd_mapped_file_open(file, path);
-    if (error == 0)
-        return STATUS_OK;
-    complain("%s: %s", path, strerror(error));
-    return STATUS_TROUBLE;
-}
-
 static int check_profile(const struct check_options *options, struct findings *findings,
                          const struct history *history)
 {
     struct mapped_file file;
-    if (open_mapped(&file, options->profile) != STATUS_OK)
+    if (!open_file(&file, options->profile))
         return STATUS_TROUBLE;
     struct perf_data data;
     struct profile_shares shares = {0};
@@ -268,25 +260,21 @@ static int check_profile(const struct check_options *options, struct findings *f
 static int check_file(const struct check_options *options)
 {
     struct mapped_file file;
-    if (open_mapped(&file, options->dump) != STATUS_OK)
+    if (!open_file(&file, options->dump))
         return STATUS_TROUBLE;
-    struct findings *const findings = calloc(1, sizeof(*findings));
-    struct history history = {0};
+    const struct problems problems = {.progress = progress_reading};
+    struct history history;
     int status = STATUS_TROUBLE;
-    const enum history_error error =
-        findings != NULL ? jd_history_read(&history, &file, NULL) : HISTORY_NO_MEMORY;
-    if (error == HISTORY_NO_DUMP)
-        complain("%s: %s (at 0x%" PRIx64 ")", options->dump, history.reader.reason,
-                 history.reader.offset);
-    else if (error == HISTORY_TOO_LARGE)
-        complain("%s: too many functions", options->dump);
-    else if (error == HISTORY_NO_MEMORY || !jd_check_dump(findings, &history, options->dump))
-        no_memory();
-    else
-        status = options->profile != NULL ? check_profile(options, findings, &history)
-                                          : report(options, findings, &history, NULL);
-    jd_history_free(&history);
-    free(findings);
+    if (read_history(&history, &file, options->dump, &problems)) {
+        struct findings *const findings = calloc(1, sizeof(*findings));
+        if (findings == NULL || !jd_check_dump(findings, &history, options->dump))
+            no_memory();
+        else
+            status = options->profile != NULL ? check_profile(options, findings, &history)
+                                              : report(options, findings, &history, NULL);
+        free(findings);
+        jd_history_free(&history);
+    }
     jd_mapped_file_close(&file);
     return status;
 }

@@ -4,12 +4,13 @@
 #include "tool/dump.h"
 
 #include "tool/command.h"
+#include "tool/input.h"
 #include "tool/messages.h"
 #include "tool/output.h"
+#include "tool/progress.h"
 #include "tool/text.h"
 
 #include "format/machine.h"
-#include "reader/read_history.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -111,19 +112,10 @@ static void tell(void *context, uint64_t offset, const char *reason)
 static int dump_history(const struct options *options, const struct mapped_file *file)
 {
     struct history history;
-    const struct problems problems = {tell, (void *)(uintptr_t)options->path};
-    switch (jd_history_read(&history, file, &problems)) {
-    case HISTORY_OK:
-        break;
-    case HISTORY_NO_DUMP:
-        return tell_end(options->path, &history.reader);
-    case HISTORY_NO_MEMORY:
-        complain("%s: out of memory", options->path);
+    const struct problems problems = {tell, (void *)(uintptr_t)options->path,
+                                      progress_reading};
+    if (!read_history(&history, file, options->path, &problems))
         return STATUS_TROUBLE;
-    default:
-        complain("%s: more records than this program counts", options->path);
-        return STATUS_TROUBLE;
-    }
     struct dump_time at = {options->at != NULL, UINT64_MAX};
     int status;
     if (at.given && !parse_time(&history.reader, options->at, &at.time)) {
@@ -153,11 +145,8 @@ int dump_command(int argc, char **argv)
     if (status >= 0)
         return status;
     struct mapped_file file;
-    const int error = jd_mapped_file_open(&file, options.path);
-    if (error != 0) {
-        complain("%s: %s", options.path, error == EINVAL ? "not a regular file" : strerror(error));
+    if (!open_file(&file, options.path))
         return STATUS_TROUBLE;
-    }
     struct dump_reader reader;
     if (!jd_dump_reader_init(&reader, (struct span){file.data, file.size})) {
         status = tell_end(options.path, &reader);

@@ -97,7 +97,7 @@ int dump_functions(const struct history *history, const struct mapped_file *file
     const struct wanted wanted = parse_wanted(history, text, at);
     struct description description = {0};
     bool all_read = true;
-    const struct problems problems = {tell, &all_read};
+    const struct problems problems = {.tell = tell, .context = &all_read};
     int status = STATUS_NO;
     uint64_t passed = 0;
     for (uint32_t i = 0; i < history->piece_count && !output_failed(); i++) {

@@ -4,10 +4,11 @@
 #define _GNU_SOURCE
 #include "tool/command.h"
 #include "tool/dump.h"
+#include "tool/input.h"
 #include "tool/messages.h"
+#include "tool/progress.h"
 #include "tool/whole_file.h"
 
-#include "reader/read_history.h"
 #include "writers/elf_writer.h"
 
 #include <getopt.h>
@@ -219,26 +220,6 @@ static bool write_instant(const struct elf_arguments *arguments, const struct hi
     return written;
 }
 
-static bool read_history(struct history *history, const struct mapped_file *file,
-                         const struct elf_arguments *arguments)
-{
-    switch (jd_history_read(history, file, arguments->options.problems)) {
-    case HISTORY_OK:
-        return true;
-    case HISTORY_NO_DUMP:
-        complain("%s: offset %#" PRIx64 ": %s", arguments->dump, history->reader.offset,
-                 history->reader.reason);
-        return false;
-    case HISTORY_NO_MEMORY:
-        complain("out of memory");
-        return false;
-    case HISTORY_TOO_LARGE:
-        complain("%s: more than 4 billion pieces of code", arguments->dump);
-        return false;
-    }
-    return false;
-}
-
 int elf_command(int argc, char **argv)
 {
     struct elf_arguments arguments = {.at = NULL};
@@ -246,17 +227,14 @@ int elf_command(int argc, char **argv)
     if (status != -1)
         return status;
     struct told told = {.dump = arguments.dump};
-    const struct problems problems = {tell, &told};
+    const struct problems problems = {tell, &told, progress_reading};
     arguments.options.problems = &problems;
 
     struct mapped_file file;
-    const int error = jd_mapped_file_open(&file, arguments.dump);
-    if (error != 0) {
-        complain("%s: %s", arguments.dump, strerror(error));
+    if (!open_file(&file, arguments.dump))
         return STATUS_TROUBLE;
-    }
     struct history history;
-    bool written = read_history(&history, &file, &arguments);
+    bool written = read_history(&history, &file, arguments.dump, &problems);
     if (written) {
         tell_end(arguments.dump, &history.reader);
         written = write_instant(&arguments, &history);

@@ -1,6 +1,7 @@
 #include "tool/messages.h"
 
 #include "tool/command.h"
+#include "tool/progress.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 void complain(const char *format, ...)
 {
     va_list arguments;
+    progress_end();
     va_start(arguments, format);
     fputs("jitdump: ", stderr);
     vfprintf(stderr, format, arguments);

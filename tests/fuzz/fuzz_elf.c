@@ -1,6 +1,7 @@
 /*
- * Any bytes as a dump, read and written as ELF files: nothing may be touched that is not there, memory
- * may run out anywhere, and what is called a success is a file whose parts lie where its headers say.
+ * Any bytes as a dump, read and written as ELF files: nothing may be touched that is not there,
+ * memory may run out anywhere, and what is called a success is a file whose parts lie where its
+ * headers say.
  *
  * The first byte has options, the second says which allocation fails; the dump follows.
  */

@@ -79,7 +79,8 @@ class History(NamedTuple):
                 result[address + offset] = known[position]
         return result
 
-    def write(self, program: str, directory: pathlib.Path, dialect: int, flags: int) -> pathlib.Path:
+    def write(self, program: str, directory: pathlib.Path, dialect: int,
+              flags: int) -> pathlib.Path:
         loads = 0
         text = []
         for operation in self.operations:

@@ -53,8 +53,8 @@ def addr2line(elf: pathlib.Path, addresses: List[int]) -> Answers:
 
 
 def eu_addr2line(elf: pathlib.Path, addresses: List[int]) -> Answers:
-    """Of the innermost function it also says in one line where it is inlined. Without --relative it puts
-    "(null)" in front of relative file names."""
+    """Of the innermost function it also says in one line where it is inlined. Without --relative
+    it puts "(null)" in front of relative file names."""
     output = run("eu-addr2line", "-a", "-f", "-i", "--relative", "-e", elf,
                  text=addresses_text(addresses))
     return {address: [place(re.sub(" inlined (at|from) .*", "", function), where)
@@ -80,7 +80,8 @@ def gdb(elf: pathlib.Path, addresses: List[int]) -> Answers:
     if len(environment["ADDRESSES"]) > 100000:  # the kernel's limit for one string is 128 KiB
         half = len(addresses) // 2
         return {**gdb(elf, addresses[:half]), **gdb(elf, addresses[half:])}
-    done = subprocess.run(["gdb", "-nx", "-q", "-batch", "-x", str(HERE / "gdb_chains.py"), str(elf)],
+    script = str(HERE / "gdb_chains.py")
+    done = subprocess.run(["gdb", "-nx", "-q", "-batch", "-x", script, str(elf)],
                           env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and not done.stderr, done.stderr
     return {answer["address"]: [make(*one) for one in answer["chain"]]

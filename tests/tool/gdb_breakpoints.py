@@ -1,5 +1,5 @@
-"""For gdb, on the tiered example: stops it when all functions are optimised, gives gdb the ELF file of
-the dump as it is then, and prints the frames at breakpoints by line as lines of JSON.
+"""For gdb, on the tiered example: stops it when all functions are optimised, gives gdb the ELF file
+of the dump as it is then, and prints the frames at breakpoints by line as lines of JSON.
 
 $TOOL, $ELF; $PLACES: "FILE:LINE" of each breakpoint, and how often it is to be hit.
 """

@@ -1,5 +1,5 @@
-"""For gdb, on tests/unwind's chains: goes through a call of the chain instruction by instruction, and
-prints at each one in generated code the functions of the backtrace as JSON.
+"""For gdb, on tests/consumers/unwind's chains: goes through a call of the chain instruction by instruction,
+and prints at each one in generated code the functions of the backtrace as JSON.
 
 $TOOL, $ELF
 """

@@ -190,11 +190,12 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertEqual(done.stderr, "jitdump: standard output: No space left on device\n")
 
-    def on_terminal(self, *arguments: object, **environment: str) -> str:
-        """What comes out when standard output is a terminal."""
+    def on_terminal(self, *arguments: object, of: str = "stdout", **environment: str) -> str:
+        """What comes out when standard output (or error) is a terminal."""
         ours, theirs = pty.openpty()
-        process = subprocess.Popen([tool.TOOL, *map(str, arguments)], stdout=theirs,
-                                   stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+        streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, of: theirs}
+        process = subprocess.Popen([tool.TOOL, *map(str, arguments)], **streams,
+                                   stdin=subprocess.DEVNULL,
                                    env={**os.environ, "TERM": "xterm", **environment})
         os.close(theirs)
         out = b""
@@ -204,9 +205,23 @@ class CommandLine(unittest.TestCase):
         except OSError:  # how Linux says that the other side is closed
             pass
         os.close(ours)
-        process.stderr.close()
         self.assertEqual(process.wait(), 0)
         return out.decode()
+
+    def test_progress(self) -> None:
+        """On standard error, if that is a terminal, and gone when the work is done."""
+        dump = Dump()
+        self.write(dump)
+        size = 10 << 20
+        with self.path.open("ab") as file:  # with holes for code
+            for number in range(20):
+                file.write(dump.pack("IIQIIQQQQ", 0, 58 + size, number, 1, 1, number * size,
+                                     number * size, size, number) + b"f\0")
+                file.truncate(file.tell() + size)
+                file.seek(0, os.SEEK_END)
+        text = self.on_terminal("dump", "--stat", self.path, of="stderr")
+        self.assertRegex(text, r"\A(\rjitdump: reading, \d+ %){2,}\r\x1b\[K\Z")
+        self.assertEqual(tool.run("dump", "--stat", self.path).err, "")
 
     def test_colours(self) -> None:
         path = self.small()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The dumps of the examples -> jitdump elf: at every address each symboliser says what the program that
-was compiled says.
+"""The dumps of the examples -> jitdump elf: at every address each symboliser says what the program
+that was compiled says.
 
     test_elf_examples.py JITDUMP BF TIERED
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The files that jitdump elf makes: layout, several regions, names, build ids; and that they appear whole
-or not at all.
+"""The files that jitdump elf makes: layout, several regions, names, build ids; and that they appear
+whole or not at all.
 
     test_elf_files.py JITDUMP
 """
@@ -122,14 +122,13 @@ class FilesTest(unittest.TestCase):
                           {BASE + 0xFF000000000: "high"}])
 
     def test_names(self) -> None:
-        for number, name in enumerate((b"", b"a\nb\tc\x7f", "größe ✓".encode(), b"\xff\xfe", b"_Z1fv",
-                                       b"x" * 3000)):
+        given = [b"", b"a\nb\tc\x7f", "größe ✓".encode(), b"\xff\xfe", b"_Z1fv", b"x" * 3000]
+        for number, name in enumerate(given):
             self.dump.load(BASE + 16 * number, 16, name)
         self.convert_well()
         text = subprocess.run(["nm", "-n", self.elf], check=True, capture_output=True).stdout
         names = [line.split(b" ", 2)[2] for line in text.splitlines()]
-        self.assertEqual(names, [b"<anonymous>", b"a?b?c?", "größe ✓".encode(), b"\xff\xfe", b"_Z1fv",
-                                 b"x" * 3000])
+        self.assertEqual(names, [b"<anonymous>", b"a?b?c?", *given[2:]])
         self.assertEqual(run("addr2line", "-f", "-e", self.elf, hex(BASE + 16)).splitlines()[0],
                          "a?b?c?")
 
@@ -181,7 +180,8 @@ class FilesTest(unittest.TestCase):
 
         self.expect_failure("out.elf: File too large", preexec_fn=no_room)
         self.assertEqual(self.elf.read_text(), "old")
-        self.assertEqual({path.name for path in self.directory.iterdir()}, {"out.elf", "jit-1.dump"})
+        self.assertEqual({path.name for path in self.directory.iterdir()},
+                         {"out.elf", "jit-1.dump"})
 
     def test_no_second_file(self) -> None:
         """Then there is no first one either."""

@@ -107,8 +107,8 @@ class FramesTest(unittest.TestCase):
             read = subprocess.run(["readelf", "--debug-dump=frames-interp", "-W", elf],
                                   capture_output=True, text=True, check=True)
             self.assertEqual(read.stderr, "")
-            complaints = subprocess.run(["readelf", "-a", "-w", elf], capture_output=True, text=True,
-                                        check=True).stderr
+            complaints = subprocess.run(["readelf", "-a", "-w", elf], capture_output=True,
+                                        text=True, check=True).stderr
             self.assertEqual(complaints, "")
         found = []
         for start, end, table in re.findall(r"FDE .* pc=(\w+)\.\.(\w+)\n((?:.+\n)+)", read.stdout):
@@ -126,7 +126,8 @@ class FramesTest(unittest.TestCase):
     def expect_refusal(self, eh_frame: bytes, reason: str, hdr: bytes = header()) -> None:
         """Between two functions whose data are good, and stay."""
         good = [Data(code).cie("zR", PCREL | SDATA4).fde().bytes for code in (0x10000, 0x30000)]
-        dump = Dump().function(0x10000, good[0]).function(0x20000, eh_frame, hdr).function(0x30000, good[1])
+        dump = Dump().function(0x10000, good[0]).function(0x20000, eh_frame, hdr)
+        dump.function(0x30000, good[1])
         found, said = self.convert(dump)
         self.assertRegex(said, rf"^jitdump: \S*: record at offset 0x\w+ is left out: {reason}\n$")
         self.assertEqual([start for start, _, _ in found], [0x10000, 0x30000])
@@ -157,8 +158,8 @@ class FramesTest(unittest.TestCase):
         self.expect(Dump().function(0x10000, data.fde().bytes).function(0x20000, b""), 0x10000)
 
     def test_version_3(self) -> None:
-        self.expect(Dump().function(0x10000, Data(0x10000).cie("zR", PCREL | SDATA4, 3).fde().bytes),
-                    0x10000)
+        data = Data(0x10000).cie("zR", PCREL | SDATA4, 3).fde()
+        self.expect(Dump().function(0x10000, data.bytes), 0x10000)
 
     def test_header_first(self) -> None:
         """As the specification has it (P13)."""

@@ -47,8 +47,8 @@ class GdbTest(unittest.TestCase):
         places = [f"{PROGRAM.name}:{number}" for number, line in enumerate(text, 1)
                   if re.search(r"x \* x|sum i < n of", line)]
         self.assertEqual(len(places), 2, places)
-        lines = self.gdb("gdb_breakpoints.py", TIERED, "--jitdump", "samply-2026", "--rounds", FOREVER,
-                         "--hot", "100000", PROGRAM, PLACES=" ".join(places))
+        lines = self.gdb("gdb_breakpoints.py", TIERED, "--jitdump", "samply-2026", "--rounds",
+                         FOREVER, "--hot", "100000", PROGRAM, PLACES=" ".join(places))
         stops = list(self.records(lines, "STOP "))
         self.assertEqual(len(stops), 10)
         inlined = 0

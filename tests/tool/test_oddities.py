@@ -86,6 +86,10 @@ class Oddities(unittest.TestCase):
         self.dump.load(1, ADDRESS, bytes(8), 1)
         self.assertEqual(self.rows([(64, 2, 0, b"a"), (80, 3, 0, b"a")]),
                          [[0, "a", 2, 0], [16, "a", 3, 0]])
+        found = {tool.json.loads(line)["finding"] for line in
+                 tool.run("check", "--json", self.path).out.splitlines()}
+        self.assertIn("lines-header-added", found)
+        self.assertNotIn("lines-outside", found)
         self.dump = Dump()
         self.assertEqual(self.rows([(64, 2, 0, b"a"), (80, 3, 0, b"a")]),
                          [[64, "a", 2, 0], [80, "a", 3, 0]])
