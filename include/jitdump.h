@@ -136,7 +136,8 @@ enum jitdump_error {
     /* Sticky: the file would grow past RLIMIT_FSIZE, as it is at the time of the write, or the
      * file system's limit. No SIGXFSZ comes of it. */
     JITDUMP_ERROR_FILE_TOO_LARGE = -15,
-    /* Sticky: any other failure of a system call on the file. */
+    /* Sticky: any other failure of a system call on the file, or the program has closed its
+     * descriptor. */
     JITDUMP_ERROR_IO = -16,
     /* Sticky: the next group of records would pass jitdump_options.size_limit. What
      * was accepted before is written as usual; jitdump_flush() returns 0. */
@@ -429,12 +430,17 @@ JITDUMP_API void jitdump_options_init(struct jitdump_options *options, uint32_t 
  * the fork stays visible in the child through the parent's dump. Bytes of the parent
  * that were still buffered are written by the parent alone. Tiers and sources stay known
  * there, and the sources are written to the child's dump too. A perf map of the child's own
- * starts as a copy of the parent's. vfork and posix_spawn need nothing; a child made by a
+ * starts with a line for each function that the parent had loaded. The child has none of the
+ * dump's descriptors: it may close all that there are, as daemons do. Handlers of
+ * pthread_atfork() may emit, and may wait for threads that emit; before Linux 4.14, those of
+ * the child only if they were registered after the first jitdump_open(). vfork and posix_spawn need nothing; a child made by a
  * bare clone system call or _Fork(), or by the fork() of another C library than this one's
  * (dlmopen), must not use the handle.
  *
  * The directory is kept as an absolute path, and the file as a descriptor above 2: chdir
- * changes nothing. After chroot or a change of user the dump goes on; what needs the path then,
+ * changes nothing. A program that closes it, with closefrom(3) say, has no dump any more: what is
+ * written next finds that out and is JITDUMP_ERROR_IO, sticky, and files that the program has opened
+ * under the number since are left alone. After chroot or a change of user the dump goes on; what needs the path then,
  * a child's own file, JITDUMP_UNLINK_AT_CLOSE and JITDUMP_EMPTY_AT_CLOSE, may fail.
  *
  * exit: at a normal end of the process, or when the library is unloaded, a dump that
@@ -837,8 +843,8 @@ enum jitdump_color {
  * and colour by prefixes such as "Interpreter: ", "Baseline: ", "Ion: ". It may be missing only
  * with JITDUMP_TIER_RECORDS, which alone has a use for the name and the colour.
  *
- * Takes a lock, which opening, closing, forking, embedding and a forked child's first append hold
- * too while they work on files. Appends nothing itself.
+ * Takes a lock, which opening, closing, embedding and a forked child's first append hold too
+ * while they work on files; no fork waits for it. Appends nothing itself.
  *
  * Errors: ARGUMENT (tier NULL), TIER_NAME, TIER_COLOR, TIER_LIMIT, TIER_DIALECT, NO_MEMORY, the
  * sticky ones.

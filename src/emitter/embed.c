@@ -5,7 +5,6 @@
 
 #include "handle.h"
 #include "../system/new_file.h"
-#include "../system/write_all.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -71,18 +70,18 @@ static int write_file(struct jitdump *dump, struct source *source, const void *t
     make_safe(name, source->path);
     snprintf(path, sizeof(path), "%s/jit-%u-%u-%s", dump->directory, dump->pid,
              sources_count(&dump->sources), name);
-    int fd;
-    if (jd_new_file_open(path, &fd) != 0)
+    struct new_file file;
+    if (jd_new_file_open(path, &file) != 0)
         return JITDUMP_ERROR_SOURCE_FILE;
     const struct iovec bytes = {(void *)(uintptr_t)text, (size_t)source->size};
-    const bool written = jd_write_all(fd, &bytes, 1) == bytes.iov_len;
+    const bool written = jd_new_file_append(&file, &bytes, 1) == bytes.iov_len;
     source->file = written ? strdup(path) : NULL;
     int error = !written ? JITDUMP_ERROR_SOURCE_FILE
                 : source->file == NULL ? JITDUMP_ERROR_NO_MEMORY
                                        : 0;
     if (error != 0)
-        jd_new_file_unlink(path, fd);
-    if (!jd_new_file_close(fd) && error == 0) {
+        jd_new_file_unlink(path, &file);
+    if (!jd_new_file_close(&file) && error == 0) {
         unlink(path);
         error = JITDUMP_ERROR_SOURCE_FILE;
     }
@@ -152,9 +151,7 @@ int jitdump_embed_source(struct jitdump *dump, const char *path, const void *sou
 {
     if (dump == NULL)
         return 0;
-    int error = load_status(dump);
-    if (error == STATUS_FORKED)
-        error = jd_dump_start_in_child(dump);
+    int error = get_ready(dump);
     if (error != 0)
         return error;
     if (path == NULL || path[0] == '\0')
@@ -184,9 +181,9 @@ int jitdump_embed_source(struct jitdump *dump, const char *path, const void *sou
 int jd_dump_append_sources(struct jitdump *dump)
 {
     int error = 0;
-    const uint32_t count = has_source_records(dump) ? sources_count(&dump->sources) : 0;
-    for (uint32_t i = 0; error == 0 && i < count; i++) {
-        const struct group group = source_group(dump->sources.list[i]);
+    const struct source *source = has_source_records(dump) ? sources_oldest(&dump->sources) : NULL;
+    for (; error == 0 && source != NULL; source = sources_next(source)) {
+        const struct group group = source_group(source);
         error = jd_dump_append_first(dump, &group);
     }
     return error;

@@ -24,7 +24,7 @@ static int accept_size(struct jitdump *dump, uint64_t size)
             /* Not over an error of the file, which says more. The loads are those of
              * load_status(). */
             int open = STATUS_OPEN;
-            atomic_compare_exchange_strong(&dump->status, &open, JITDUMP_ERROR_SIZE_LIMIT);
+            atomic_compare_exchange_strong(dump->status, &open, JITDUMP_ERROR_SIZE_LIMIT);
             return JITDUMP_ERROR_SIZE_LIMIT;
         }
     } while (!atomic_compare_exchange_weak_explicit(&dump->accepted, &accepted, accepted + size,
@@ -126,9 +126,7 @@ static int append(struct jitdump *dump, const struct group *group, uint64_t *ind
 
 int jd_dump_append(struct jitdump *dump, const struct group *group, uint64_t *index)
 {
-    int error = load_status(dump);
-    if (error == STATUS_FORKED)
-        error = jd_dump_start_in_child(dump);
+    const int error = get_ready(dump);
     return error != 0 ? error : append(dump, group, index);
 }
 
@@ -164,7 +162,7 @@ static int load(struct jitdump *dump, const struct jitdump_code *code, struct sc
     int error = jd_function_records_check(&record, &group.head_size);
     if (error == 0)
         error = jd_dump_append(dump, &group, index);
-    if (error == 0 && dump->perf_map.names != NULL) {
+    if (error == 0 && dump->perf_map.functions != NULL) {
         const struct process_shield shield = jd_process_shield();
         jd_perf_map_load(&dump->perf_map, *index, code->code_addr, code->code_size,
                          record.tier != NULL ? record.tier->prefix : "", code->name);
@@ -221,7 +219,7 @@ int jitdump_move(struct jitdump *dump, uint64_t code_index, uint64_t old_code_ad
         error = jd_record_move_check(&move);
     if (error == 0)
         error = jd_dump_append(dump, &group, &(uint64_t){0});
-    if (error == 0 && dump->perf_map.names != NULL) {
+    if (error == 0 && dump->perf_map.functions != NULL) {
         const struct process_shield shield = jd_process_shield();
         jd_perf_map_move(&dump->perf_map, code_index, new_code_addr, code_size);
         jd_process_unshield(shield);

@@ -47,13 +47,13 @@ const char *jitdump_strerror(int error)
     case JITDUMP_ERROR_TOO_MANY_FILES:
         return "no file descriptor is left: raise RLIMIT_NOFILE, or close some";
     case JITDUMP_ERROR_DISK_FULL:
-        return "no space left on the file system for the dump, or quota used up: make space, or name "
-               "another directory by the option or $JITDUMPDIR";
+        return "no space left on the file system for the dump, or quota used up: make space, or "
+               "name another directory by the option or $JITDUMPDIR";
     case JITDUMP_ERROR_FILE_TOO_LARGE:
         return "the dump would grow past RLIMIT_FSIZE or the file system's limit: raise the limit";
     case JITDUMP_ERROR_IO:
-        return "a system call on the dump failed: see to its file system, or name another directory "
-               "by the option or $JITDUMPDIR";
+        return "a system call on the dump failed: is its file system sound, or has the program "
+               "closed its descriptor?";
     case JITDUMP_ERROR_SIZE_LIMIT:
         return "the dump has reached size_limit and takes no more: raise it, or go without";
     case JITDUMP_ERROR_BUSY:

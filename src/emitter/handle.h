@@ -16,9 +16,10 @@
 #pragma GCC visibility push(hidden)
 
 enum status {
-    STATUS_OPEN = 0,
-    /* In the child of a fork, which has no file yet. Sticky errors are negative. */
-    STATUS_FORKED = 1
+    /* In the child of a fork, which has no file yet: what the kernel leaves of the status there. */
+    STATUS_FORKED = 0,
+    STATUS_OPEN = 1
+    /* Sticky errors are negative. */
 };
 
 struct jitdump {
@@ -27,8 +28,8 @@ struct jitdump {
     struct process_member member;
     struct dump_file file;
 
-    /* enum status, or the sticky error. */
-    _Atomic int status;
+    /* enum status, or the sticky error. In a page that is zeros in the child of a fork. */
+    _Atomic int *status;
     /* With a size limit: the bytes of the file and of all that is to go into it. */
     _Atomic uint64_t accepted;
     /* Buffered mode: when an append last flushed because of the interval. */
@@ -69,12 +70,12 @@ static inline int load_status(const struct jitdump *dump)
 {
     /* Acquire pairs with the release in set_status(): a child's threads see the file that one of
      * them has made. */
-    return atomic_load_explicit(&dump->status, memory_order_acquire);
+    return atomic_load_explicit(dump->status, memory_order_acquire);
 }
 
 static inline void set_status(struct jitdump *dump, int status)
 {
-    atomic_store_explicit(&dump->status, status, memory_order_release);
+    atomic_store_explicit(dump->status, status, memory_order_release);
 }
 
 /* What a flush has met: the sticky error, unless all that was accepted is written. */
@@ -91,8 +92,18 @@ static inline int sticky_error(const struct jitdump *dump)
     return status < 0 ? status : 0;
 }
 
-/* The child's first append makes its file. Returns the new status. */
+/* The child's first append makes its file. Returns the error of that, which is sticky. */
 int jd_dump_start_in_child(struct jitdump *dump);
+
+/* Before anything is appended: the sticky error, if there is one; the child of a fork starts its
+ * dump. */
+static inline int get_ready(struct jitdump *dump)
+{
+    const int status = load_status(dump);
+    if (status == STATUS_OPEN)
+        return 0;
+    return status == STATUS_FORKED ? jd_dump_start_in_child(dump) : status;
+}
 
 /* Appends the group. `index` receives its code_index. */
 int jd_dump_append(struct jitdump *dump, const struct group *group, uint64_t *index);

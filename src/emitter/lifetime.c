@@ -16,6 +16,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* From linux/mman.h, for C libraries that are older. */
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
 /* Large enough that a write's fixed cost is spread thin, small enough that four blocks
  * stay in a second-level cache. */
 #define DEFAULT_FLUSH_BYTES (UINT64_C(64) << 10)
@@ -97,7 +102,7 @@ static struct jitdump *allocate(const struct jitdump_options *options)
     const size_t handle_size = (sizeof(struct jitdump) + page_size - 1) / page_size * page_size;
     const size_t block_size =
         (size_t)(options->flush_bytes != 0 ? options->flush_bytes : DEFAULT_FLUSH_BYTES);
-    const size_t mapping_size = handle_size + APPEND_BUFFER_BLOCKS * block_size;
+    const size_t mapping_size = handle_size + page_size + APPEND_BUFFER_BLOCKS * block_size;
 
     unsigned char *const memory =
         mmap(NULL, mapping_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -111,7 +116,12 @@ static struct jitdump *allocate(const struct jitdump_options *options)
     dump->buffer.eager = options->flush_mode == JITDUMP_FLUSH_WRITE_THROUGH;
     dump->buffer.sink = write_blocks;
     dump->buffer.sink_context = dump;
-    jd_append_buffer_init(&dump->buffer, memory + handle_size);
+    jd_append_buffer_init(&dump->buffer, memory + handle_size + page_size);
+
+    /* From Linux 4.14. Elsewhere a child knows itself by its fork handler alone. */
+    dump->status = (_Atomic int *)(void *)(memory + handle_size);
+    madvise(memory + handle_size, page_size, MADV_WIPEONFORK);
+    set_status(dump, STATUS_OPEN);
 
     dump->member = (struct process_member){.after_fork = after_fork, .at_exit = flush_at_exit};
     dump->flags = options->flags;
@@ -122,7 +132,7 @@ static struct jitdump *allocate(const struct jitdump_options *options)
     if (dump->flush_mode == JITDUMP_FLUSH_BUFFERED)
         dump->flush_interval = jd_clock_units(dump->buffer.clock, dump->flush_interval_ns);
     dump->size_limit = options->size_limit;
-    dump->perf_map.fd = -1;
+    dump->file.on_disk = dump->perf_map.file = NEW_FILE_NONE;
     dump->debug_info = (struct debug_info_settings){
         .dialect = (enum jitdump_dialect)options->dialect,
         .tier_records = (options->flags & JITDUMP_TIER_RECORDS) != 0,
@@ -196,6 +206,24 @@ static const char *warning(const struct jitdump_options *options)
     return "";
 }
 
+/* A member first, so that the child of a fork that comes meanwhile gives up the files. */
+static int start_and_add(struct jitdump *dump)
+{
+    jd_process_add(&dump->member);
+    int error = start(dump);
+    if (error == 0 && (dump->flags & JITDUMP_PERF_MAP) != 0) {
+        error = jd_perf_map_open(&dump->perf_map, dump->pid);
+        dump->file.error_number = errno;
+        if (error != 0) {
+            undo_start(dump, error);
+            jd_perf_map_path(dump->pid, dump->file.path);
+        }
+    }
+    if (error != 0)
+        jd_process_remove(&dump->member);
+    return error;
+}
+
 static void explain(const struct jitdump_options *options, int error, const char *path,
                     int error_number)
 {
@@ -255,22 +283,11 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
     if (error == 0) {
         error = jd_dump_file_directory(options->directory, dump->directory);
         dump->file.error_number = errno;
-        /* Locked, so that no fork comes between the file and the knowledge of it. */
         jd_process_lock();
         if (error == 0 && !jd_process_watch_forks())
             error = JITDUMP_ERROR_NO_MEMORY;
         if (error == 0)
-            error = start(dump);
-        if (error == 0 && (dump->flags & JITDUMP_PERF_MAP) != 0) {
-            error = jd_perf_map_open(&dump->perf_map, dump->pid);
-            dump->file.error_number = errno;
-            if (error != 0) {
-                undo_start(dump, error);
-                jd_perf_map_path(dump->pid, dump->file.path);
-            }
-        }
-        if (error == 0)
-            jd_process_add(&dump->member);
+            error = start_and_add(dump);
         jd_process_unlock();
     }
     const char *path = dump == NULL                ? ""
@@ -296,10 +313,13 @@ static struct jitdump *dump_of(struct process_member *member)
 static void after_fork(struct process_member *member)
 {
     struct jitdump *dump = dump_of(member);
+    jd_sources_after_fork(&dump->sources);
     /* What is in the buffer is the parent's to write. */
     jd_append_buffer_reset(&dump->buffer);
     jd_background_forget(&dump->background);
+    /* At once, while their numbers can't be another file's yet. */
     jd_dump_file_abandon(&dump->file);
+    jd_new_file_abandon(&dump->perf_map.file);
     set_status(dump, STATUS_FORKED);
 }
 
@@ -314,33 +334,34 @@ int jd_dump_start_in_child(struct jitdump *dump)
 {
     const struct process_shield shield = jd_process_shield();
     jd_process_lock();
-    int status = load_status(dump);
-    if (status == STATUS_FORKED) {
+    int error = sticky_error(dump);
+    if (load_status(dump) == STATUS_FORKED) {
         jd_dump_file_close(&dump->file, false); /* the parent's marker page */
-        status = start(dump);
-        if (status == 0) {
-            status = jd_dump_append_sources(dump);
-            if (status == 0 && dump->perf_map.names != NULL)
-                status = jd_perf_map_start_in_child(&dump->perf_map, dump->pid);
-            if (status != 0)
-                undo_start(dump, status);
+        error = start(dump);
+        if (error == 0) {
+            error = jd_dump_append_sources(dump);
+            if (error == 0 && dump->perf_map.functions != NULL)
+                error = jd_perf_map_start_in_child(&dump->perf_map, dump->pid);
+            if (error != 0)
+                undo_start(dump, error);
         }
         /* Not over an error of the first write. */
         int forked = STATUS_FORKED;
-        if (!atomic_compare_exchange_strong(&dump->status, &forked, status))
-            status = forked;
+        const int status = error != 0 ? error : STATUS_OPEN;
+        if (!atomic_compare_exchange_strong(dump->status, &forked, status))
+            error = forked;
     }
     jd_process_unlock();
     jd_process_unshield(shield);
-    return status;
+    return error;
 }
 
 /* Flushing and closing */
 
 int jitdump_flush(struct jitdump *dump)
 {
-    if (dump == NULL)
-        return 0;
+    if (dump == NULL || load_status(dump) == STATUS_FORKED)
+        return 0; /* what is in the buffer is the parent's */
     jd_append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
     const int error = flush_error(dump);
     return error != 0 ? error : atomic_load_explicit(&dump->perf_map.error, memory_order_relaxed);
@@ -348,7 +369,7 @@ int jitdump_flush(struct jitdump *dump)
 
 int jitdump_flush_from_signal(struct jitdump *dump)
 {
-    if (dump == NULL)
+    if (dump == NULL || load_status(dump) == STATUS_FORKED)
         return 0;
     jd_append_buffer_seal(&dump->buffer);
     jd_append_buffer_try_flush(&dump->buffer);
@@ -384,28 +405,28 @@ int jitdump_close(struct jitdump *dump)
         jd_append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
     }
     jd_process_lock();
-    jd_process_remove(&dump->member);
     const int empty_error = empty_it ? empty_file(dump) : 0;
     const int file_error = jd_dump_file_close(&dump->file, unlink_it);
+    const int map_error = jd_perf_map_close(&dump->perf_map, unlink_pid != 0);
+    jd_process_remove(&dump->member);
     jd_process_unlock();
-    const int map_error = jd_perf_map_close(&dump->perf_map, unlink_pid);
-    int status = load_status(dump);
-    if (status == 0)
-        status = empty_error != 0               ? empty_error
+    int error = sticky_error(dump);
+    if (error == 0)
+        error = empty_error != 0               ? empty_error
                  : file_error != 0 && !empty_it ? file_error
                                                 : map_error;
     jd_sources_free(&dump->sources, unlink_pid);
     tiers_free(&dump->tiers);
     munmap(dump, dump->mapping_size);
     jd_process_unshield(shield);
-    return status < 0 ? status : 0;
+    return error;
 }
 
 /* Asking */
 
 const char *jitdump_path(const struct jitdump *dump)
 {
-    if (dump == NULL || load_status(dump) == STATUS_FORKED || dump->file.fd < 0)
+    if (dump == NULL || load_status(dump) == STATUS_FORKED || dump->file.on_disk.fd < 0)
         return NULL;
     return dump->file.path;
 }

@@ -47,37 +47,54 @@ static bool grow(struct sources *sources)
 {
     struct source_table *old = atomic_load_explicit(&sources->table, memory_order_relaxed);
     const uint64_t slots = old == NULL ? 16 : 2 * ((uint64_t)old->mask + 1);
-    struct source **list = realloc(sources->list, (size_t)(slots / 2) * sizeof(struct source *));
-    if (list == NULL)
-        return false;
-    sources->list = list;
     struct source_table *table =
         calloc(1, sizeof(*table) + (size_t)slots * sizeof(table->slots[0]));
     if (table == NULL)
         return false;
-    sources->list_size = (uint32_t)(slots / 2);
     table->smaller = old;
     table->mask = (uint32_t)(slots - 1);
-    const uint32_t count = sources_count(sources);
-    for (uint32_t i = 0; i < count; i++)
-        atomic_store_explicit(find_slot(table, list[i]->path), list[i], memory_order_relaxed);
+    for (struct source *source = sources_oldest(sources); source != NULL;
+         source = sources_next(source))
+        atomic_store_explicit(find_slot(table, source->path), source, memory_order_relaxed);
     /* Releases the slots to jd_sources_find(). */
     atomic_store_explicit(&sources->table, table, memory_order_release);
     return true;
 }
 
-bool jd_sources_add(struct sources *sources, struct source *source)
+/* Doing it twice does no harm. */
+static void publish(struct sources *sources, struct source *source)
 {
-    const uint32_t count = sources_count(sources);
-    if (count == sources->list_size && !grow(sources))
-        return false;
-    source->number = count;
-    sources->list[count] = source;
     struct source_table *table = atomic_load_explicit(&sources->table, memory_order_relaxed);
+    struct source *newest = atomic_load_explicit(&sources->newest, memory_order_relaxed);
     /* Release the source to find_slot(), and its slot and the table to sources_count(). */
     atomic_store_explicit(find_slot(table, source->path), source, memory_order_release);
-    atomic_store_explicit(&sources->count, count + 1, memory_order_release);
+    if (newest != source)
+        atomic_store_explicit(newest != NULL ? &newest->newer : &sources->oldest, source,
+                              memory_order_release);
+    atomic_store_explicit(&sources->newest, source, memory_order_release);
+    atomic_store_explicit(&sources->adding, NULL, memory_order_release);
+}
+
+bool jd_sources_add(struct sources *sources, struct source *source)
+{
+    const struct source_table *table =
+        atomic_load_explicit(&sources->table, memory_order_relaxed);
+    const uint32_t count = sources_count(sources);
+    if ((table == NULL || count > table->mask / 2) && !grow(sources))
+        return false;
+    source->number = count;
+    atomic_init(&source->newer, NULL);
+    /* Releases the source to jd_sources_after_fork(). */
+    atomic_store_explicit(&sources->adding, source, memory_order_release);
+    publish(sources, source);
     return true;
+}
+
+void jd_sources_after_fork(struct sources *sources)
+{
+    struct source *source = atomic_load_explicit(&sources->adding, memory_order_relaxed);
+    if (source != NULL)
+        publish(sources, source);
 }
 
 void jd_source_free(struct source *source)
@@ -89,14 +106,14 @@ void jd_source_free(struct source *source)
 
 void jd_sources_free(struct sources *sources, uint32_t unlink_pid)
 {
-    const uint32_t count = sources_count(sources);
-    for (uint32_t i = 0; i < count; i++) {
-        struct source *source = sources->list[i];
+    struct source *source = sources_oldest(sources);
+    while (source != NULL) {
+        struct source *const next = sources_next(source);
         if (source->file != NULL && source->pid == unlink_pid)
             unlink(source->file);
         jd_source_free(source);
+        source = next;
     }
-    free(sources->list);
     struct source_table *table = atomic_load_explicit(&sources->table, memory_order_relaxed);
     while (table != NULL) {
         struct source_table *const smaller = table->smaller;

@@ -11,12 +11,15 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
 struct source {
     uint32_t number; /* from 0 */
+    /* The one of the next number, for those who add; NULL: it is the newest. */
+    _Atomic(struct source *) newer;
     /* The file beside the dump, absolute, and the process that made it; NULL: none. */
     char *file;
     uint32_t pid;
@@ -39,9 +42,9 @@ struct source_table {
 
 struct sources {
     _Atomic(struct source_table *) table;
-    _Atomic uint32_t count;
-    struct source **list; /* by number; for those who add */
-    uint32_t list_size;
+    _Atomic(struct source *) oldest, newest;
+    /* The one that is being added, for the child of a fork that comes meanwhile. */
+    _Atomic(struct source *) adding;
 };
 
 /* Of the path, among the first `count` sources; NULL: there is none. */
@@ -60,14 +63,30 @@ struct file_names {
 /* The path under which profilers find the file: that of the one that stands for it, or its own. */
 const char *jd_file_name(const struct file_names *names, const char *file);
 
+/* The oldest, for those who add, and from there on the next; NULL: there is no more. */
+static inline struct source *sources_oldest(const struct sources *sources)
+{
+    /* Relaxed, as the next: who adds holds a lock. */
+    return atomic_load_explicit(&sources->oldest, memory_order_relaxed);
+}
+
+static inline struct source *sources_next(const struct source *source)
+{
+    return atomic_load_explicit(&source->newer, memory_order_relaxed);
+}
+
 static inline uint32_t sources_count(const struct sources *sources)
 {
-    /* Acquire pairs with the release in jd_sources_add(): they are in the table. */
-    return atomic_load_explicit(&sources->count, memory_order_acquire);
+    /* Acquire pairs with the release in publish(): all up to this are in the table. */
+    const struct source *newest = atomic_load_explicit(&sources->newest, memory_order_acquire);
+    return newest != NULL ? newest->number + 1 : 0;
 }
 
 /* Adds `source`, whose path is new; it is then the list's. False: out of memory. */
 bool jd_sources_add(struct sources *sources, struct source *source);
+
+/* In the child of a fork: ends what another thread of the parent was about. */
+void jd_sources_after_fork(struct sources *sources);
 
 void jd_source_free(struct source *source);
 

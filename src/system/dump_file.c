@@ -5,7 +5,6 @@
 #include "host_process.h"
 #include "jitdump.h"
 #include "new_file.h"
-#include "write_all.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,7 +43,7 @@ static int map_marker(struct dump_file *file)
 {
     file->marker_size = (size_t)sysconf(_SC_PAGESIZE);
     file->marker =
-        mmap(NULL, file->marker_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, file->fd, 0);
+        mmap(NULL, file->marker_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, file->on_disk.fd, 0);
     if (file->marker != MAP_FAILED)
         return 0;
     file->marker = NULL;
@@ -57,7 +56,7 @@ static int map_marker(struct dump_file *file)
 int jd_dump_file_create(struct dump_file *file, const char *directory,
                         const struct jitdump_file_header *header)
 {
-    *file = (struct dump_file){.fd = -1};
+    *file = (struct dump_file){.on_disk = NEW_FILE_NONE};
     const int length = snprintf(file->path, sizeof(file->path), "%s/jit-%u.dump",
                                 strcmp(directory, "/") == 0 ? "" : directory, header->pid);
     if (length < 0 || (size_t)length >= sizeof(file->path)) {
@@ -66,7 +65,7 @@ int jd_dump_file_create(struct dump_file *file, const char *directory,
     }
 
     const struct iovec bytes = {(void *)(uintptr_t)header, sizeof(*header)};
-    int error = jd_new_file_open(file->path, &file->fd);
+    int error = jd_new_file_open(file->path, &file->on_disk);
     if (error != 0)
         failed(file, error);
     if (error == 0)
@@ -108,12 +107,13 @@ static size_t whole_groups(const struct iovec *bytes, size_t written)
 /* Takes the last `surplus` bytes off. If that fails, a reader meets a record cut short by the end
  * of the file, and stops there. The file's own size counts: if someone has cut it, a size of
  * ours would make it longer, with zeros. */
-static void cut_back(int fd, size_t surplus)
+static void cut_back(const struct new_file *file, size_t surplus)
 {
     struct stat status;
-    if (surplus == 0 || fstat(fd, &status) != 0 || (uint64_t)status.st_size < surplus)
+    if (surplus == 0 || !jd_new_file_is_open(file) || fstat(file->fd, &status) != 0 ||
+        (uint64_t)status.st_size < surplus)
         return;
-    while (ftruncate(fd, status.st_size - (off_t)surplus) != 0 && errno == EINTR)
+    while (ftruncate(file->fd, status.st_size - (off_t)surplus) != 0 && errno == EINTR)
         continue;
 }
 
@@ -131,42 +131,41 @@ int jd_dump_file_append(struct dump_file *file, const struct iovec *bytes, int c
     if (file->error != 0)
         return file->error;
     const size_t size = bytes[0].iov_len + (count == 2 ? bytes[1].iov_len : 0);
-    const size_t written = jd_write_all(file->fd, bytes, count);
+    const size_t written = jd_new_file_append(&file->on_disk, bytes, count);
     if (written != size) {
         file->error_number = errno;
         file->error = write_error(errno);
-        cut_back(file->fd, written - whole_groups(bytes, written));
+        cut_back(&file->on_disk, written - whole_groups(bytes, written));
     }
     return file->error;
 }
 
 int jd_dump_file_empty(struct dump_file *file, const struct jitdump_file_header *header)
 {
-    if (file->fd < 0)
+    if (file->on_disk.fd < 0)
         return 0;
-    const int error_number = jd_new_file_replace(file->path, file->fd, header, sizeof(*header));
+    const int error_number =
+        jd_new_file_replace(file->path, &file->on_disk, header, sizeof(*header));
     return error_number != 0 ? write_error(error_number) : 0;
 }
 
 int jd_dump_file_close(struct dump_file *file, bool unlink_it)
 {
     int error = 0;
-    if (file->marker != NULL)
-        munmap(file->marker, file->marker_size);
-    file->marker = NULL;
-    if (file->fd >= 0) {
+    void *const marker = file->marker;
+    file->marker = NULL; /* before, so that the child of a fork that comes now leaves it alone */
+    if (marker != NULL)
+        munmap(marker, file->marker_size);
+    if (file->on_disk.fd >= 0) {
         if (unlink_it)
-            jd_new_file_unlink(file->path, file->fd);
-        if (!jd_new_file_close(file->fd) && !unlink_it)
+            jd_new_file_unlink(file->path, &file->on_disk);
+        if (!jd_new_file_close(&file->on_disk) && !unlink_it)
             error = write_error(errno);
     }
-    file->fd = -1;
     return error;
 }
 
 void jd_dump_file_abandon(struct dump_file *file)
 {
-    if (file->fd >= 0)
-        close(file->fd);
-    file->fd = -1;
+    jd_new_file_abandon(&file->on_disk);
 }

@@ -5,6 +5,7 @@
 #ifndef JITDUMP_DUMP_FILE_H
 #define JITDUMP_DUMP_FILE_H
 
+#include "new_file.h"
 #include "../format/records.h"
 
 #include <limits.h>
@@ -16,7 +17,7 @@
 #pragma GCC visibility push(hidden)
 
 struct dump_file {
-    int fd; /* -1: no file */
+    struct new_file on_disk;
     /* What the first failed write met, and its errno; appends do nothing from then on. */
     int error;
     int error_number;

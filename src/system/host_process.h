@@ -5,6 +5,7 @@
 #ifndef JITDUMP_HOST_PROCESS_H
 #define JITDUMP_HOST_PROCESS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,19 +13,23 @@
 
 /* Something that must know of forks and of the exit: an open dump. */
 struct process_member {
-    struct process_member *next;
-    /* In the child, while it has one thread. May do what is async-signal-safe. */
+    struct process_member *_Atomic next;
+    /* In the child, while it has one thread; what another thread of the parent was about at the
+     * fork is half done. May do what is async-signal-safe. */
     void (*after_fork)(struct process_member *member);
     /* At a normal exit, and when the library is unloaded. */
     void (*at_exit)(struct process_member *member);
 };
 
-/* Between these two, no fork happens and the members don't change. */
+/* Between these two, the members don't change, and what they guard is changed in such steps that it
+ * can be used after any: a fork may happen, whose child finds it so. (No fork waits for the lock: a
+ * runtime's own handlers may wait for threads that want it.) In a child that has not come to our
+ * fork handler yet, the first to lock does what that does. */
 void jd_process_lock(void);
 void jd_process_unlock(void);
 
-/* With the lock held, before the first member is added. False: out of memory, so that a child
- * would go on writing into its parent's dump. */
+/* With the lock held, before the first member is added. False: out of memory, so that a child might
+ * go on writing into its parent's dump. */
 bool jd_process_watch_forks(void);
 
 /* With the lock held. */

@@ -42,16 +42,77 @@ int jd_new_file_error(int error_number)
 /* No errno. */
 #define ELSEWHERE (-1)
 
-/* 0 if the path leads to the open file, ELSEWHERE if it does not, or the errno with which that
- * can't be told. */
-static int leads_elsewhere(const char *path, int fd)
+/* Finds out which file it is. Returns 0 or an errno. */
+static int identify(struct new_file *file)
 {
-    struct stat opened, there;
-    if (fstat(fd, &opened) != 0)
+    struct stat status;
+    if (fstat(file->fd, &status) != 0)
         return errno;
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
+    return 0;
+}
+
+static bool is_file(const struct new_file *file, const struct stat *status)
+{
+    return status->st_dev == file->device && status->st_ino == file->inode;
+}
+
+/* 0 if the path leads to the file, ELSEWHERE if it does not, or the errno with which that can't be
+ * told. */
+static int leads_elsewhere(const char *path, const struct new_file *file)
+{
+    struct stat there;
     if (lstat(path, &there) != 0)
         return errno == ENOENT ? ELSEWHERE : errno;
-    return opened.st_dev == there.st_dev && opened.st_ino == there.st_ino ? 0 : ELSEWHERE;
+    return is_file(file, &there) ? 0 : ELSEWHERE;
+}
+
+/* Before the first append, which goes to the end whatever the position is: one that no other file
+ * is likely to have, as 0. */
+static off_t first_position(const struct new_file *file)
+{
+    return (off_t)(file->inode % INT32_MAX) + 1;
+}
+
+/* The position of another file's descriptor is another, or there is none: to ask for it costs half
+ * of fstat(), which also has the kernel note a time of its own for the write that follows. */
+static bool is_where_it_was(const struct new_file *file, off_t *at)
+{
+    *at = lseek(file->fd, 0, SEEK_CUR);
+    return *at >= 0 && *at == atomic_load_explicit(&file->position, memory_order_relaxed);
+}
+
+/* The position may have changed with the file's size, by someone else's doing. errno tells why it
+ * is not. */
+static bool is_the_same(const struct new_file *file)
+{
+    struct stat status;
+    if (fstat(file->fd, &status) != 0)
+        return false;
+    errno = EBADF;
+    return is_file(file, &status);
+}
+
+bool jd_new_file_is_open(const struct new_file *file)
+{
+    off_t at;
+    return file->fd >= 0 && (is_where_it_was(file, &at) || is_the_same(file));
+}
+
+size_t jd_new_file_append(struct new_file *file, const struct iovec *bytes, int count)
+{
+    off_t at;
+    const bool known = is_where_it_was(file, &at);
+    if (!known && !is_the_same(file))
+        return 0;
+    const size_t written = jd_write_all(file->fd, bytes, count);
+    const int error_number = errno;
+    const bool at_end = known && at != first_position(file);
+    const off_t end = at_end ? at + (off_t)written : lseek(file->fd, 0, SEEK_CUR);
+    atomic_store_explicit(&file->position, end, memory_order_relaxed);
+    errno = error_number;
+    return written;
 }
 
 /* False if another one holds the lock, or that can't be told: on NFS, EBADF says that the
@@ -66,7 +127,8 @@ static bool lock_file(int fd)
 static int open_for_lock(const char *path)
 {
     const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    const int fd = open(path, O_RDWR | flags); /* NFS locks nothing that is open for reading alone */
+    /* NFS locks nothing through a descriptor that is open for reading alone. */
+    const int fd = open(path, O_RDWR | flags);
     return fd < 0 && errno == EACCES ? open(path, O_RDONLY | flags) : fd;
 }
 
@@ -79,8 +141,8 @@ static int remove_stale(const char *path)
         return errno == ENOENT ? 0 : jd_new_file_error(errno);
     if (!S_ISREG(status.st_mode) || status.st_uid != geteuid())
         return JITDUMP_ERROR_FILE_FOREIGN;
-    const int fd = open_for_lock(path);
-    if (fd < 0) {
+    struct new_file stale = {.fd = open_for_lock(path)};
+    if (stale.fd < 0) {
         if (errno == ENOENT)
             return 0;
         /* What has come in its place meanwhile is not ours, or not to be read. EISDIR: a
@@ -89,24 +151,26 @@ static int remove_stale(const char *path)
                              errno == EPERM || errno == EISDIR;
         return foreign ? JITDUMP_ERROR_FILE_FOREIGN : jd_new_file_error(errno);
     }
-    if (!lock_file(fd)) {
-        close(fd);
+    if (!lock_file(stale.fd)) {
+        close(stale.fd);
         return JITDUMP_ERROR_FILE_IN_USE;
     }
     /* With the lock held: who has made a file since locks it, and finds it gone. */
-    int error_number = leads_elsewhere(path, fd);
+    int error_number = identify(&stale);
+    if (error_number == 0)
+        error_number = leads_elsewhere(path, &stale);
     if (error_number == 0 && unlink(path) != 0 && errno != ENOENT)
         error_number = errno;
-    close(fd);
+    close(stale.fd);
     if (error_number == 0 || error_number == ELSEWHERE)
         return 0;
     errno = error_number;
     return jd_new_file_error(error_number);
 }
 
-void jd_new_file_unlink(const char *path, int fd)
+void jd_new_file_unlink(const char *path, const struct new_file *file)
 {
-    if (leads_elsewhere(path, fd) == 0)
+    if (leads_elsewhere(path, file) == 0)
         unlink(path);
 }
 
@@ -127,37 +191,42 @@ static int keep_off_standard_streams(int *fd)
 /* Makes a file that was just created fit for use, or else removes it. Returns 0 or an errno;
  * ELSEWHERE if a process of the same pid in another namespace has come before the lock, and
  * taken the file for stale: it is the one to remove it. */
-static int claim(const char *path, int *fd)
+static int claim(const char *path, struct new_file *file)
 {
-    int error_number = keep_off_standard_streams(fd);
+    int error_number = identify(file);
+    if (error_number == 0)
+        error_number = keep_off_standard_streams(&file->fd);
     if (error_number == 0) {
-        fchmod(*fd, 0600); /* the umask may have taken bits away */
-        error_number = lock_file(*fd) ? leads_elsewhere(path, *fd) : ELSEWHERE;
+        fchmod(file->fd, 0600); /* the umask may have taken bits away */
+        atomic_store_explicit(&file->position, lseek(file->fd, first_position(file), SEEK_SET),
+                              memory_order_relaxed);
+        error_number = lock_file(file->fd) ? leads_elsewhere(path, file) : ELSEWHERE;
     }
     if (error_number == 0)
         return 0;
-    if (error_number != ELSEWHERE)
-        jd_new_file_unlink(path, *fd);
-    close(*fd);
-    *fd = -1;
+    if (error_number != ELSEWHERE && identify(file) == 0)
+        jd_new_file_unlink(path, file);
+    close(file->fd);
+    *file = NEW_FILE_NONE;
     return error_number;
 }
 
 /* O_EXCL decides: whatever is planted at the path between the steps, nothing but a file made
  * here is written to. */
-int jd_new_file_open(const char *path, int *fd)
+int jd_new_file_open(const char *path, struct new_file *file)
 {
     for (int attempt = 0; attempt < 3; attempt++) {
-        *fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (*fd < 0 && errno != EEXIST)
+        *file = NEW_FILE_NONE;
+        file->fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (file->fd < 0 && errno != EEXIST)
             return jd_new_file_error(errno);
-        if (*fd < 0) {
+        if (file->fd < 0) {
             const int error = remove_stale(path);
             if (error != 0)
                 return error;
             continue;
         }
-        const int error_number = claim(path, fd);
+        const int error_number = claim(path, file);
         if (error_number == 0)
             return 0;
         if (error_number != ELSEWHERE) {
@@ -169,41 +238,58 @@ int jd_new_file_open(const char *path, int *fd)
 }
 
 /* 0 or an errno. */
-static int cut_to_size(int fd, size_t size)
+static int cut_to_size(const struct new_file *file, size_t size)
 {
     struct stat status;
-    if (fstat(fd, &status) != 0)
+    if (!jd_new_file_is_open(file))
+        return EBADF;
+    if (fstat(file->fd, &status) != 0)
         return errno;
     /* If someone has cut it, nothing is to make it longer, with zeros. */
     if ((uint64_t)status.st_size <= size)
         return 0;
-    while (ftruncate(fd, (off_t)size) != 0)
+    while (ftruncate(file->fd, (off_t)size) != 0)
         if (errno != EINTR)
             return errno;
     return 0;
 }
 
 /* A moment without a file at the path would be one too many: hence another name and rename(). */
-int jd_new_file_replace(const char *path, int fd, const void *bytes, size_t size)
+int jd_new_file_replace(const char *path, const struct new_file *file, const void *bytes,
+                        size_t size)
 {
-    const int error_number = leads_elsewhere(path, fd);
+    const int error_number = leads_elsewhere(path, file);
     if (error_number != 0)
         return error_number == ELSEWHERE ? 0 : error_number;
     char new_path[PATH_MAX];
-    int new_fd;
+    struct new_file new_file;
     const int length = snprintf(new_path, sizeof(new_path), "%s.new", path);
-    if (length < 0 || (size_t)length >= sizeof(new_path) || jd_new_file_open(new_path, &new_fd) != 0)
-        return cut_to_size(fd, size);
+    if (length < 0 || (size_t)length >= sizeof(new_path) ||
+        jd_new_file_open(new_path, &new_file) != 0)
+        return cut_to_size(file, size);
     const struct iovec vector = {(void *)(uintptr_t)bytes, size};
-    const bool replaced = jd_write_all(new_fd, &vector, 1) == size && rename(new_path, path) == 0;
+    const bool replaced =
+        jd_new_file_append(&new_file, &vector, 1) == size && rename(new_path, path) == 0;
     if (!replaced)
-        jd_new_file_unlink(new_path, new_fd);
-    jd_new_file_close(new_fd);
-    return replaced ? 0 : cut_to_size(fd, size);
+        jd_new_file_unlink(new_path, &new_file);
+    jd_new_file_close(&new_file);
+    return replaced ? 0 : cut_to_size(file, size);
 }
 
-bool jd_new_file_close(int fd)
+bool jd_new_file_close(struct new_file *file)
 {
-    flock(fd, LOCK_UN);
-    return close(fd) == 0 || errno == EINTR; /* after which it is closed too */
+    bool closed = true;
+    if (jd_new_file_is_open(file)) {
+        flock(file->fd, LOCK_UN);
+        closed = close(file->fd) == 0 || errno == EINTR; /* after which it is closed too */
+    }
+    *file = NEW_FILE_NONE;
+    return closed;
+}
+
+void jd_new_file_abandon(struct new_file *file)
+{
+    if (jd_new_file_is_open(file))
+        close(file->fd);
+    *file = NEW_FILE_NONE;
 }

@@ -3,11 +3,14 @@
  * jitdump.
  *
  * Lines are single writes to an O_APPEND descriptor, which the kernel keeps apart: no lock. A
- * move's line needs the name of the load's, and so the names are kept, in a list for each
- * hash of the code_index, to whose head any thread can add.
+ * move's line needs the name of the load's, and a child's map has a line for each of its parent's
+ * functions: so the functions are kept, in a list for each hash of the code_index, to whose head
+ * any thread can add.
  */
 #ifndef JITDUMP_PERF_MAP_H
 #define JITDUMP_PERF_MAP_H
+
+#include "new_file.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -19,22 +22,23 @@
 
 #define PERF_MAP_PATH_SIZE 32
 
-struct perf_map_name {
-    struct perf_map_name *next;
+struct perf_map_function {
+    struct perf_map_function *next;
     uint64_t code_index;
+    /* Where it is now. Moves of a function follow each other; hence relaxed, as below. */
+    _Atomic uint64_t code_addr;
+    uint64_t code_size;
     char name[];
 };
 
 struct perf_map {
-    int fd; /* -1: none */
+    struct new_file file;
     uint32_t pid;
-    /* Of the lines written. In the child of a fork it stays what it was then, whatever the
-     * parent has appended since. A count, as the error is a number: nothing is published with
-     * them, so all accesses are relaxed. */
-    _Atomic uint64_t size;
-    /* JITDUMP_ERROR_PERF_MAP after a failed write; nothing is written from then on. */
+    /* JITDUMP_ERROR_PERF_MAP after a failed write; nothing is written from then on. Nothing is
+     * published with it, so all accesses are relaxed. */
     _Atomic int error;
-    _Atomic(struct perf_map_name *) *names;
+    /* NULL: there is no map. */
+    _Atomic(struct perf_map_function *) *functions;
 };
 
 void jd_perf_map_path(uint32_t pid, char path[PERF_MAP_PATH_SIZE]);
@@ -47,12 +51,11 @@ void jd_perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_a
 void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
                       uint64_t code_size);
 
-/* In the child of a fork: its own map, a copy of what the parent's was at the fork. */
+/* In the child of a fork: its own map, with the functions that its parent had at the fork. */
 int jd_perf_map_start_in_child(struct perf_map *map, uint32_t pid);
 
-/* Removes the map if it is that of process `unlink_pid` (0: none): a child whose own could not be
- * made still has its parent's. Returns the map's error. */
-int jd_perf_map_close(struct perf_map *map, uint32_t unlink_pid);
+/* With `unlink_it`, removes the map too. Returns its error. */
+int jd_perf_map_close(struct perf_map *map, bool unlink_it);
 
 #pragma GCC visibility pop
 

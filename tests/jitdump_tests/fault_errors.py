@@ -106,9 +106,6 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
         return unmade(CLOCK_ERRORS.get(number, "CLOCK_NOT_PERMITTED"))
     if call == "mmap.perf-event":
         return unmade("NO_MEMORY" if number == errno.ENOMEM else "CLOCK_NOT_PERMITTED")
-    if call == "fstat.map" and starts and not opens and occurrence > 1:
-        # The copy of the parent's map is cut back to whole lines, and then its size is asked for.
-        return unmade("PERF_MAP") if always or occurrence == 3 else NONE
     if scenario == "empty" and step == "close" and call in ("lstat.dump", "fstat.dump"):
         # Whether it is the dump is not known. (There is none, or so the call says.)
         return NONE if name == "lstat" and number == errno.ENOENT else \
@@ -127,12 +124,12 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
             first = 2 if not opens and mode == 0 else 1
             return unmade(error) if starts and occurrence <= first else Effect("STICKY", {error})
         if kind == "map":
-            # The first write of a child's map is the copy of its parent's.
+            # The first write of a child's map has its parent's functions.
             return unmade("PERF_MAP") if starts and occurrence == 1 else \
                 Effect("REPORTED", {"PERF_MAP"})
         return Effect("ONCE", {"SOURCE_FILE"})
     if name == "pread":
-        return unmade("PERF_MAP") if starts and occurrence == 1 else NONE
+        return NONE  # of what is cut back
     if name == "mmap":
         return unmade(MARKER_ERRORS.get(number, "IO") if kind == "dump" else "NO_MEMORY")
     if name == "close":
@@ -143,7 +140,7 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
         if starts and not always or scenario in ("unlink", "empty", "stale", "fork_unlink"):
             return NONE  # of the parent's map, and of what is removed
         return Effect("CLOSE", {WRITE_ERRORS.get(number, "IO") if kind == "dump" else "PERF_MAP"})
-    if name in ("malloc", "calloc", "realloc", "strdup"):
+    if name in ("malloc", "calloc", "strdup"):
         # Of a load it can be a record's memory, or the name that the perf map keeps.
         if step.startswith("load") or always:
             return Effect("ONCE or REPORTED", {"NO_MEMORY", "PERF_MAP"})
@@ -152,5 +149,5 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
         return unmade("THREAD")
     if name == "pthread_atfork":
         return unmade("NO_MEMORY")
-    # fchmod, ftruncate, munmap, futex, the signal mask ...: what can't be done is left.
+    # fchmod, ftruncate, madvise, munmap, futex, the signal mask ...: what can't be done is left.
     return NONE

@@ -81,6 +81,104 @@ static void without_another_descriptor_there_is_no_dump(void **state)
     assert_int_equal(count_loads(child, "first"), -1);
 }
 
+/* closefrom(3), and files of the program's own under the numbers that this has freed. */
+
+#define OWN_FILES 20
+#define OWN "the program's own"
+
+static int own_files[OWN_FILES];
+
+static void close_all_and_open_own(void)
+{
+    for (int fd = 3; fd < 200; fd++)
+        close(fd);
+    for (int i = 0; i < OWN_FILES; i++) {
+        char name[PATH_MAX];
+        snprintf(name, sizeof(name), "%s/own-%d", directory, i);
+        own_files[i] = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        CHECK(own_files[i] >= 0 && write(own_files[i], OWN, sizeof(OWN)) == sizeof(OWN));
+    }
+}
+
+static void check_own(void)
+{
+    for (int i = 0; i < OWN_FILES; i++) {
+        char contents[2 * sizeof(OWN)];
+        CHECK(pread(own_files[i], contents, sizeof(contents), 0) == sizeof(OWN));
+        CHECK(memcmp(contents, OWN, sizeof(OWN)) == 0);
+    }
+}
+
+#define ALL_FILES (JITDUMP_PERF_MAP | JITDUMP_SOURCE_FILES)
+
+static void a_child_that_closes_all_descriptors_goes_on(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < MODES; mode++) {
+        struct jitdump *dump = life_open(modes[mode], ALL_FILES);
+        assert_non_null(dump);
+        assert_int_equal(life_load(dump, "of the parent"), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            close_all_and_open_own();
+            CHECK(life_load(dump, "of the child") == 0);
+            CHECK(jitdump_flush(dump) == 0);
+            check_own();
+            CHECK(jitdump_close(dump) == 0);
+            check_own();
+            _exit(0);
+        }
+        assert_child_succeeds(child);
+        assert_int_equal(count_loads(child, "of the child"), 1);
+        struct contents map = read_file(perf_map_path(child));
+        map.bytes[map.size] = '\0';
+        assert_string_equal((char *)map.bytes, "1000 4 of the parent\n1000 4 of the child\n");
+        free(map.bytes);
+        unlink(perf_map_path(child));
+        const pid_t idle = fork();
+        if (idle == 0) {
+            close_all_and_open_own();
+            CHECK(jitdump_close(dump) == 0);
+            check_own();
+            _exit(0);
+        }
+        assert_child_succeeds(idle);
+        assert_int_equal(jitdump_close(dump), 0);
+        assert_int_equal(count_loads(getpid(), "of the parent"), 1);
+    }
+    unlink(perf_map_path(getpid()));
+}
+
+/* The process itself, after which the dump can't go on. */
+static void closing_all_descriptors_ends_the_dump(void **state)
+{
+    (void)state;
+    static const uint32_t at_close[] = {0, JITDUMP_UNLINK_AT_CLOSE, JITDUMP_EMPTY_AT_CLOSE};
+    for (int run = 0; run < 3 * MODES; run++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            struct jitdump *dump = life_open(modes[run % MODES], ALL_FILES | at_close[run / MODES]);
+            CHECK(dump != NULL && life_load(dump, "before") == 0 && jitdump_flush(dump) == 0);
+            close_all_and_open_own();
+            const int error = life_load(dump, "after");
+            CHECK(error == (run % MODES == 0 ? JITDUMP_ERROR_IO : 0));
+            CHECK(jitdump_flush(dump) == JITDUMP_ERROR_IO);
+            CHECK(life_load(dump, "after") == JITDUMP_ERROR_IO);
+            check_own();
+            CHECK(jitdump_close(dump) == JITDUMP_ERROR_IO);
+            check_own();
+            _exit(0);
+        }
+        assert_child_succeeds(child);
+        const bool kept = at_close[run / MODES] != JITDUMP_UNLINK_AT_CLOSE;
+        assert_int_equal(access(dump_path(directory, child), F_OK), kept ? 0 : -1);
+        if (at_close[run / MODES] == 0)
+            assert_int_equal(count_loads(child, "before"), 1);
+        assert_int_equal(access(perf_map_path(child), F_OK), at_close[run / MODES] == 0 ? 0 : -1);
+        unlink(perf_map_path(child));
+    }
+}
+
 static int with_sticky_error(struct jitdump *dump, int expected)
 {
     const pid_t child = fork();
@@ -244,6 +342,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         unit_test_in_directory(output_does_not_get_into_the_files),
         unit_test_in_directory(without_another_descriptor_there_is_no_dump),
+        unit_test_in_directory(a_child_that_closes_all_descriptors_goes_on),
+        unit_test_in_directory(closing_all_descriptors_ends_the_dump),
         unit_test_in_directory(after_chdir_all_is_as_before),
         unit_test_in_directory(after_chroot_the_dump_goes_on),
         unit_test_in_directory(after_setuid_the_dump_goes_on),

@@ -142,7 +142,7 @@ static void a_new_file_has_header_mode_and_marker(void **state)
     free(contents.bytes);
     assert_int_equal(count_mappings(path, "r-xp"), 1);
     assert_int_equal(count_descriptors(), descriptors + 1);
-    assert_int_equal(fcntl(file.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    assert_int_equal(fcntl(file.on_disk.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 
     jd_dump_file_close(&file, false);
     assert_int_equal(count_mappings(path, "r-xp"), 0);

@@ -211,11 +211,16 @@ static void a_file_of_the_program_is_spared(void **state)
     const struct jitdump_file_header header = {.magic = JITDUMP_MAGIC, .pid = 7};
     assert_int_equal(jd_dump_file_create(&file, directory, &header), 0);
     assert_int_equal(ftruncate(fd, SIZE), 0);
-    assert_int_equal(dup2(fd, file.fd), file.fd);
+    assert_int_equal(dup2(fd, file.on_disk.fd), file.on_disk.fd);
     rename_errno = EACCES; /* which would have it cut back */
+    assert_int_equal(jd_dump_file_empty(&file, &header), JITDUMP_ERROR_IO);
+    assert_int_equal(size_of(own), SIZE);
+    rename_errno = 0;
     assert_int_equal(jd_dump_file_empty(&file, &header), 0);
     assert_int_equal(size_of(own), SIZE);
+    const int number = file.on_disk.fd;
     assert_int_equal(jd_dump_file_close(&file, false), 0);
+    assert_int_equal(close(number), 0); /* it was not ours to close */
     close(fd);
 }
 

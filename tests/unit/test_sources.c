@@ -33,7 +33,7 @@ static void fill(struct sources *sources)
 static void each_is_found_and_has_its_number(void **state)
 {
     (void)state;
-    struct sources sources = {.count = 0};
+    struct sources sources = {.newest = NULL};
     assert_null(jd_sources_find(&sources, UINT32_MAX, "path 0"));
     fill(&sources);
     assert_int_equal(sources_count(&sources), SOURCES);
@@ -74,7 +74,7 @@ static void *look_up(void *argument)
 static void what_was_found_or_not_stays_so_while_others_are_added(void **state)
 {
     (void)state;
-    struct sources sources = {.count = 0};
+    struct sources sources = {.newest = NULL};
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, look_up, &sources), 0);
@@ -87,10 +87,41 @@ static void what_was_found_or_not_stays_so_while_others_are_added(void **state)
     jd_sources_free(&sources, 0);
 }
 
+/* As a child finds it whose parent's other thread was adding one. */
+static void a_fork_at_any_step_leaves_it_added(void **state)
+{
+    (void)state;
+    for (int steps = 0; steps < 3; steps++) {
+        struct sources sources = {.newest = NULL};
+        for (int i = 0; i < 7; i++)
+            assert_true(jd_sources_add(&sources, new_source(i)));
+        struct source *source = new_source(7);
+        source->number = 7;
+        sources.adding = source;
+        if (steps > 0)
+            sources.newest->newer = source;
+        if (steps == 2)
+            sources.newest = source;
+        jd_sources_after_fork(&sources);
+        assert_int_equal(sources_count(&sources), 8);
+        assert_ptr_equal(jd_sources_find(&sources, 8, source->path), source);
+        jd_sources_after_fork(&sources);
+        assert_true(jd_sources_add(&sources, new_source(8)));
+        assert_int_equal(sources_count(&sources), 9);
+        for (int i = 0; i < 9; i++) {
+            char path[32];
+            snprintf(path, sizeof(path), "path %d", i);
+            assert_int_equal(jd_sources_find(&sources, 9, path)->number, i);
+        }
+        jd_sources_free(&sources, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_found_and_has_its_number),
+        cmocka_unit_test(a_fork_at_any_step_leaves_it_added),
         cmocka_unit_test(what_was_found_or_not_stays_so_while_others_are_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

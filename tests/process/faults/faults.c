@@ -377,13 +377,11 @@ void *fault_calloc(size_t count, size_t size)
     return fails("calloc", "") ? NULL : allocated(calloc(count, size));
 }
 
-void *fault_realloc(void *memory, size_t size);
-void *fault_realloc(void *memory, size_t size)
+/* As where the kernel does not know the advice. */
+int fault_madvise(void *address, size_t size, int advice);
+int fault_madvise(void *address, size_t size, int advice)
 {
-    if (fails("realloc", ""))
-        return NULL;
-    void *const larger = realloc(memory, size);
-    return memory != NULL ? larger : allocated(larger);
+    return fails("madvise", "") ? -1 : madvise(address, size, advice);
 }
 
 char *fault_strdup(const char *text);

@@ -127,7 +127,7 @@ static int make_source_file(struct jitdump **dump)
     return jitdump_embed_source(*dump, "a.js", "text", 4);
 }
 
-static const struct file {
+static const struct target {
     const char *format; /* of the path: directory, pid */
     int (*make)(struct jitdump **dump);
     int error;
@@ -138,11 +138,11 @@ static const struct file {
 };
 #define FILES (sizeof(files) / sizeof(files[0]))
 
-static void set_path(const struct file *file)
+static void set_path(const struct target *target)
 {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(path, sizeof(path), file->format, directory, (int)getpid());
+    snprintf(path, sizeof(path), target->format, directory, (int)getpid());
 #pragma GCC diagnostic pop
 }
 
@@ -204,13 +204,13 @@ static void plant_between_steps(bool stale)
     if (stale)
         fclose(fopen(path, "w"));
     steps = 0;
-    int fd = -1;
-    const int error = jd_new_file_open(path, &fd);
+    struct new_file file;
+    const int error = jd_new_file_open(path, &file);
     const bool was_planted = steps >= plant_at;
     plant_at = 0;
     if (error == 0) {
-        assert_true(is_ours(fd));
-        jd_new_file_close(fd);
+        assert_true(is_ours(file.fd));
+        jd_new_file_close(&file);
     } else {
         assert_true(was_planted);
         planted_assert_untouched(&planted, path);
@@ -308,16 +308,16 @@ static void only_one_has_the_name(void **state)
             continue;
         yielding = true;
         for (int opens = 0; opens < OPENS; opens++) {
-            int fd;
-            if (jd_new_file_open(path, &fd) != 0)
+            struct new_file file;
+            if (jd_new_file_open(path, &file) != 0)
                 continue;
             /* Nobody removes it or makes another one. */
             const int others = atomic_fetch_add(holders, 1);
             sched_yield();
-            if (others != 0 || !is_ours(fd))
+            if (others != 0 || !is_ours(file.fd))
                 _exit(1);
             atomic_fetch_sub(holders, 1);
-            jd_new_file_close(fd);
+            jd_new_file_close(&file);
         }
         _exit(0);
     }
