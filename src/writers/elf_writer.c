@@ -15,6 +15,7 @@
 
 enum {
     PAGE = 4096,
+    PIECES_BETWEEN_PROGRESS = 1 << 15,
     SECTION_MAX = 20,
     SECTION_NOTE = 1,
     SECTION_TEXT = 2,
@@ -468,8 +469,11 @@ enum elf_error elf_write(int fd, const struct history *history, const struct pla
     begin(&elf, pieces, count);
     file_writer_init(&elf.file, fd);
     bool has_memory = true;
-    for (size_t i = 0; i < count && has_memory; i++)
+    for (size_t i = 0; i < count && has_memory; i++) {
         has_memory = add_piece(&elf, history, &pieces[i]);
+        if ((i + 1) % PIECES_BETWEEN_PROGRESS == 0)
+            tell_progress(options->problems, i + 1, count);
+    }
     error = finish(&elf);
     jd_description_free(&elf.description);
     dwarf_free(&elf.dwarf);
