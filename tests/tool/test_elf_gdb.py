@@ -78,8 +78,10 @@ class GdbTest(unittest.TestCase):
         seen = set()
         for step in steps:
             depth = functions.index(step["names"][0])
-            expected = functions[:depth + 1][::-1] + ["call_chain", "main"]
-            self.assertEqual(step["names"], expected, f"{functions[depth]}+{step['offset']:#x}")
+            expected = functions[:depth + 1][::-1] + ["call_chain"]
+            where = f"{functions[depth]}+{step['offset']:#x}"
+            self.assertEqual(step["names"][:len(expected)], expected, where)
+            self.assertEqual(step["names"][-1], "main", where)
             seen.add((functions[depth], step["offset"]))
         self.assertEqual({name for name, _ in seen}, set(functions))
         print(f"{len(steps)} backtraces, at {len(seen)} instructions")
