@@ -245,7 +245,7 @@ static void put_symbols(struct elf *elf)
 {
     struct bytes symbols = elf->symbols;
     struct bytes names = elf->symbol_names.bytes;
-    if (elf->options->dynsym && !names.failed) {
+    if (elf->options->dynsym && names.size > 1) { /* else memory ran out before the first name */
         symbols.size = 2U * elf_symbol_size(&elf->machine);
         names.size = 1 + strlen((const char *)names.data + 1) + 1;
     }
