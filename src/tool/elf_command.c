@@ -97,6 +97,7 @@ struct told {
 static void tell(void *context, uint64_t offset, const char *reason)
 {
     struct told *const told = context;
+    progress_end();
     if (++told->count <= TOLD_MAX)
         complain("%s: record at offset %#" PRIx64 " is left out: %s", told->dump, offset, reason);
 }
@@ -142,6 +143,7 @@ static bool write_output(struct output *output, const struct elf_arguments *argu
     struct elf_result result;
     const enum elf_error error =
         elf_write(output->file.fd, history, pieces, count, &arguments->options, &result);
+    progress_end();
     if (error != ELF_OK)
         complain("%s: %s", output->path,
                  error == ELF_NOT_WRITTEN ? strerror(result.system_error) : elf_strerror(error));
@@ -227,14 +229,15 @@ int elf_command(int argc, char **argv)
     if (status != -1)
         return status;
     struct told told = {.dump = arguments.dump};
-    const struct problems problems = {tell, &told, progress_reading};
-    arguments.options.problems = &problems;
+    const struct problems reading = {tell, &told, progress_reading};
+    const struct problems writing = {tell, &told, progress_writing};
+    arguments.options.problems = &writing;
 
     struct mapped_file file;
     if (!open_file(&file, arguments.dump))
         return STATUS_TROUBLE;
     struct history history;
-    bool written = read_history(&history, &file, arguments.dump, &problems);
+    bool written = read_history(&history, &file, arguments.dump, &reading);
     if (written) {
         tell_end(arguments.dump, &history.reader);
         written = write_instant(&arguments, &history);

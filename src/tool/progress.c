@@ -7,13 +7,24 @@
 
 static bool shown;
 
+static void show(const char *what, uint64_t done, uint64_t whole)
+{
+    if (whole == 0 || isatty(STDERR_FILENO) != 1)
+        return;
+    fprintf(stderr, "\rjitdump: %s, %" PRIu64 " %%", what, done / (whole / 100 + 1));
+    shown = true;
+}
+
 void progress_reading(void *context, uint64_t done, uint64_t whole)
 {
     (void)context;
-    if (whole == 0 || isatty(STDERR_FILENO) != 1)
-        return;
-    fprintf(stderr, "\rjitdump: reading, %" PRIu64 " %%", done / (whole / 100 + 1));
-    shown = true;
+    show("reading", done, whole);
+}
+
+void progress_writing(void *context, uint64_t done, uint64_t whole)
+{
+    (void)context;
+    show("writing", done, whole);
 }
 
 void progress_end(void)

@@ -15,6 +15,7 @@
 
 enum {
     PAGE = 4096,
+    PIECES_BETWEEN_PROGRESS = 1 << 15,
     SECTION_MAX = 20,
     SECTION_NOTE = 1,
     SECTION_TEXT = 2,
@@ -106,36 +107,41 @@ static void add_symbol(struct elf *elf, const struct placed *placed, struct span
                    placed->piece->code_size, SECTION_TEXT);
 }
 
-static void add_frame(struct elf *elf, const struct history *history, const struct placed *placed)
+/* NULL, or what is wrong with the piece's unwinding data. */
+static const char *add_frames_of(struct elf *elf, const struct history *history,
+                                 const struct placed *placed, bool *has_any)
 {
     const struct piece *const piece = placed->piece;
     struct dump_record record;
     struct unwinding_record unwinding;
-    struct decode_problem problem = {piece->unwinding, "its record can't be read"};
-    if (piece->unwinding == 0)
-        return;
-    const char *wrong = problem.reason;
-    if (jd_dump_reader_at(&history->reader, piece->unwinding, &record)) {
-        if (jd_decode_unwinding(&history->reader, &record, &unwinding, &problem)) {
-            if (unwinding.eh_frame.size == 0)
-                return; /* V8 says so of most code */
-            const struct merged_frames_input input = {.eh_frame = unwinding.eh_frame,
-                                                 .eh_frame_hdr = unwinding.eh_frame_hdr,
-                                                 .swapped = history->reader.swapped,
-                                                 .loaded_at = piece->code_addr,
-                                                 .address = placed->address,
-                                                 .size = piece->code_size};
-            wrong = merged_frames_add(&elf->frames, &input);
-        } else {
-            wrong = problem.reason;
-        }
-    }
-    if (wrong == NULL) {
-        elf->result->unwound++;
-    } else {
-        elf->result->refused++;
-        tell_problem(elf->options->problems, piece->unwinding, wrong);
-    }
+    struct decode_problem problem;
+    *has_any = true;
+    if (!jd_dump_reader_at(&history->reader, piece->unwinding, &record))
+        return "its record can't be read";
+    if (!jd_decode_unwinding(&history->reader, &record, &unwinding, &problem))
+        return problem.reason;
+    *has_any = unwinding.eh_frame.size > 0; /* V8 describes most code by a header alone */
+    if (!*has_any)
+        return NULL;
+    const struct merged_frames_input input = {.eh_frame = unwinding.eh_frame,
+                                              .eh_frame_hdr = unwinding.eh_frame_hdr,
+                                              .swapped = history->reader.swapped,
+                                              .loaded_at = piece->code_addr,
+                                              .address = placed->address,
+                                              .size = piece->code_size};
+    return merged_frames_add(&elf->frames, &input);
+}
+
+static void add_frames(struct elf *elf, const struct history *history, const struct placed *placed)
+{
+    bool has_any = false;
+    const uint64_t offset = placed->piece->unwinding;
+    const char *const wrong =
+        offset == 0 ? NULL : add_frames_of(elf, history, placed, &has_any);
+    elf->result->unwound += has_any && wrong == NULL;
+    elf->result->refused += wrong != NULL;
+    if (wrong != NULL)
+        tell_problem(elf->options->problems, offset, wrong);
 }
 
 static bool add_piece(struct elf *elf, const struct history *history, const struct placed *placed)
@@ -157,7 +163,7 @@ static bool add_piece(struct elf *elf, const struct history *history, const stru
     dwarf_add(&elf->dwarf, name, placed->address - elf->result->base, piece->code_size,
               &elf->description);
     add_symbol(elf, placed, name);
-    add_frame(elf, history, placed);
+    add_frames(elf, history, placed);
     return true;
 }
 
@@ -239,7 +245,7 @@ static void put_symbols(struct elf *elf)
 {
     struct bytes symbols = elf->symbols;
     struct bytes names = elf->symbol_names.bytes;
-    if (elf->options->dynsym && !names.failed) {
+    if (elf->options->dynsym && names.size > 1) { /* else memory ran out before the first name */
         symbols.size = 2U * elf_symbol_size(&elf->machine);
         names.size = 1 + strlen((const char *)names.data + 1) + 1;
     }
@@ -468,8 +474,11 @@ enum elf_error elf_write(int fd, const struct history *history, const struct pla
     begin(&elf, pieces, count);
     file_writer_init(&elf.file, fd);
     bool has_memory = true;
-    for (size_t i = 0; i < count && has_memory; i++)
+    for (size_t i = 0; i < count && has_memory; i++) {
         has_memory = add_piece(&elf, history, &pieces[i]);
+        if ((i + 1) % PIECES_BETWEEN_PROGRESS == 0)
+            tell_progress(options->problems, i + 1, count);
+    }
     error = finish(&elf);
     jd_description_free(&elf.description);
     dwarf_free(&elf.dwarf);

@@ -28,7 +28,8 @@ struct elf_options {
     bool dynsym;
     /* Where .eh_frame begins; 0: behind the code. Not before the code's end. */
     uint64_t frame_address;
-    /* What could not be read, or not used, is told here and left out. May be NULL. */
+    /* What could not be read, or not used, is told here and left out, and how many of the pieces are
+     * done. May be NULL. */
     const struct problems *problems;
 };
 

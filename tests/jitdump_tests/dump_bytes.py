@@ -85,7 +85,7 @@ class Writer:
     """A little-endian dump of x86-64, or of another machine."""
 
     def __init__(self, elf_mach: int = 62) -> None:
-        self.bytes = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, elf_mach, 0, 1, 1, 0)
+        self.bytes = bytearray(struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, elf_mach, 0, 1, 1, 0))
         self.index = 0
 
     def record(self, kind: int, payload: bytes) -> None:

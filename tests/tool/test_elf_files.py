@@ -6,6 +6,7 @@ whole or not at all.
 """
 import os
 import pathlib
+import pty
 import re
 import resource
 import signal
@@ -201,6 +202,27 @@ class FilesTest(unittest.TestCase):
         self.elf = pathlib.Path("/dev/null")
         self.expect_failure("no regular file")
         self.assertTrue(self.elf.is_char_device())
+
+    def test_progress(self) -> None:
+        """On a terminal, and gone when the work is done."""
+        for number in range(70000):
+            self.dump.load(BASE + 16 * number, 16, b"f")
+        path = self.directory / "jit-1.dump"
+        path.write_bytes(self.dump.bytes)
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([TOOL, "elf", path, "-o", self.elf], stderr=theirs) as process:
+            os.close(theirs)
+            text = b""
+            try:
+                while part := os.read(ours, 4096):
+                    text += part
+            except OSError:  # how Linux says that the other side is closed
+                pass
+            os.close(ours)
+        self.assertEqual(process.returncode, 0)
+        self.assertRegex(text, rb"\A(\rjitdump: (reading|writing), \d+ %)*(\rjitdump: writing, \d+ %)"
+                               rb"{2}\r\x1b\[K\Z")
+        self.assertEqual(self.convert().stderr, "")
 
     def test_umask(self) -> None:
         self.dump.load(BASE, 64, b"one")

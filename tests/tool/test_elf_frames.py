@@ -6,6 +6,7 @@ now, or says why not and leaves them out, and only them.
 """
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -184,6 +185,7 @@ class FramesTest(unittest.TestCase):
         self.assertEqual([(start, end) for start, end, _ in found],
                          [(0x10000, 0x10020), (0x10020, 0x10040)])
 
+    @unittest.skipIf(shutil.which("eu-readelf") is None, "there is no eu-readelf")
     def test_table_is_sorted(self) -> None:
         """Entries out of order; readelf sees them so, the table is for searching."""
         data = Data(0x10000).cie("zR", PCREL | SDATA4).fde(0x20, 0x20).fde(0, 0x20)
