@@ -1,6 +1,6 @@
 /*
- * Reserve, commit, seal. Flushing is in append_flush.c; the argument about time order
- * in the header.
+ * Reserve, commit, seal. Flushing is in append_flush.c; why times never decrease, in
+ * docs/design.md.
  *
  * Completion is noticed by whoever comes last. The committer adds to `committed` and
  * then reads `sealed`; the sealer writes `sealed` and then reads `committed`. All four
@@ -124,7 +124,7 @@ void jd_append_buffer_reserve(struct append_buffer *buffer, uint32_t size,
                 continue;
             }
         }
-        /* Between the load and the swap: see the header. */
+        /* Between the load and the swap, so that times never decrease. */
         const uint64_t timestamp = jd_clock_now(buffer->clock);
         const uint64_t next =
             fits ? append_cursor(generation, offset + size) : append_cursor(generation + 1, size);

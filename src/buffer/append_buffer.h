@@ -14,13 +14,8 @@
  *   generation number of a block in file order, from 0; its memory is that of
  *              block (generation % APPEND_BUFFER_BLOCKS)
  *
- * Why timestamps never decrease in file order. A reservation loads the cursor, then
- * reads the clock, then compare-and-swaps the cursor. If the swap succeeds, the cursor
- * has not changed since the load (it never returns to an earlier value), so no
- * reservation came between. Every earlier reservation had swapped before our load,
- * and read its clock before its swap: therefore before we read ours. The swap
- * releases and the load acquires, so "before" holds across threads, and the clock
- * does not run backwards. No lock is needed, and a failed swap costs another reading.
+ * Timestamps never decrease in file order, because the clock is read between the load of the
+ * cursor and its compare-and-swap: docs/design.md has the argument whole.
  *
  * tests/model/append_buffer.pml goes through all interleavings. "Model: name" beside an
  * atomic access is the step of that name there; the access on the other side is named too.

@@ -39,6 +39,8 @@ class Header:
     def size(self, type_id: str) -> int:
         """In bytes; 0 for void."""
         found = self.types[type_id]
+        if found.tag == "pointer-type-def":  # abidw 2.6 leaves the size of `const void *` out
+            return int(self.root.find(".//abi-instr").get("address-size")) // 8
         if "size-in-bits" in found.keys():
             return int(found.get("size-in-bits")) // 8
         if found.tag == "type-decl" and found.get("name") == "void":

@@ -22,9 +22,9 @@
  * Sizes: an append takes one unit, a block BLOCK_SIZE units. The holder offers the flag
  * after any write, or not at all: how long a turn is does not matter here.
  *
- * The clock counts reservations. Two readings between which nothing was reserved are equal
- * here, and could be either way round in truth: so equal times count as a wrong order. Times
- * that ascend here ascend in truth.
+ * Why timestamps ascend is said in docs/design.md. The clock here counts reservations: two readings
+ * between which nothing was reserved are equal, which counts as a wrong order,
+ * since in truth either may be the later one.
  *
  * Spin's memory is sequentially consistent. The model therefore speaks for the accesses marked
  * memory_order_seq_cst. It does not show that the weaker ones (acquire, release, relaxed)
