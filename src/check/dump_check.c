@@ -27,9 +27,8 @@ static void check_header(struct findings *findings, const struct dump_reader *re
     const struct jitdump_file_header *const header = &reader->header;
     if ((header->flags & ~JITDUMP_FLAGS_ARCH_TIMESTAMP) != 0)
         jd_finding_add(findings, FINDING_HEADER_FLAGS, 32, "0x%" PRIx64, header->flags);
-    if (header->version != JITDUMP_FILE_VERSION || header->total_size != sizeof(*header))
-        jd_finding_add(findings, FINDING_HEADER_VERSION, 4, "version %u, size %u",
-                       header->version, header->total_size);
+    if (header->total_size != sizeof(*header))
+        jd_finding_add(findings, FINDING_HEADER_SIZE, 8, "%u", header->total_size);
     if (header->elf_mach == 0)
         jd_finding_add(findings, FINDING_HEADER_MACHINE, 12, "%s", "");
     if (reader->swapped)
@@ -142,6 +141,28 @@ static void check_unwinding(struct findings *findings, const struct dump_reader 
         jd_finding_add(findings, FINDING_UNWINDING_ORDER, record->offset, "%s", "");
 }
 
+/* Kinds of which nothing but that is of interest. */
+static void check_readable(struct findings *findings, const struct dump_reader *reader,
+                           const struct dump_record *record)
+{
+    struct decode_problem problem;
+    bool readable = true;
+    if (record->id == JIT_CODE_MOVE) {
+        struct move_record move;
+        readable = jd_decode_move(reader, record, &move, &problem);
+    } else if (record->id == SAMPLY_EMBEDDED_SOURCE_FILE) {
+        struct source_record source;
+        readable = jd_decode_source(reader, record, &source, &problem);
+    } else if (record->id == SAMPLY_JIT_TIER && jd_is_tier(reader, record)) {
+        struct tier_record tier;
+        readable = jd_decode_tier(reader, record, &tier, &problem);
+        if (readable)
+            jd_finding_add(findings, FINDING_TIER_HIDES_LINES, record->offset, "%s", "");
+    }
+    if (!readable)
+        jd_finding_add(findings, FINDING_UNREADABLE_RECORD, problem.offset, "%s", problem.reason);
+}
+
 static void check_record(struct findings *findings, const struct dump_reader *reader,
                          const struct dump_record *record, struct waiting *waiting)
 {
@@ -162,13 +183,12 @@ static void check_record(struct findings *findings, const struct dump_reader *re
         check_load(findings, reader, record, waiting);
         return;
     }
+    check_readable(findings, reader, record);
     if (precedes_load(record->id)) {
         if (waiting->offset == 0)
             waiting->offset = record->offset;
         if (record->id == JIT_CODE_UNWINDING_INFO)
             check_unwinding(findings, reader, record);
-        if (record->id == SAMPLY_JIT_TIER && jd_is_tier(reader, record))
-            jd_finding_add(findings, FINDING_TIER_HIDES_LINES, record->offset, "%s", "");
     } else if (waiting->offset != 0) {
         jd_finding_add(findings, FINDING_ORPHAN, waiting->offset, "%s", "");
         waiting->offset = 0;
@@ -269,13 +289,8 @@ static bool check_moves(struct findings *findings, const struct history *history
     const bool readable = history->move_count != 0 &&
                           jd_dump_reader_init(&reader, history->reader.file);
     while (readable && jd_dump_reader_next(&reader, &record)) {
-        if (record.id != JIT_CODE_MOVE)
-            continue;
-        if (jd_decode_move(&reader, &record, &move, &problem))
+        if (record.id == JIT_CODE_MOVE && jd_decode_move(&reader, &record, &move, &problem))
             check_move(findings, history, indices, &record, &move);
-        else
-            jd_finding_add(findings, FINDING_UNREADABLE_RECORD, problem.offset, "%s",
-                           problem.reason);
     }
     free(indices);
     return true;
@@ -287,6 +302,8 @@ bool jd_check_dump(struct findings *findings, const struct history *history, con
     check_records(findings, history->reader.file);
     for (uint32_t i = 0; i < history->piece_count; i++)
         jd_check_lines(findings, history, &history->pieces[i]);
+    if (!jd_check_inlining(findings, history))
+        return false;
     if (history->piece_count >= MANY_FUNCTIONS)
         jd_finding_add(findings, FINDING_MANY_FUNCTIONS, FINDING_NOWHERE, "%u of them",
                        history->piece_count);

@@ -15,6 +15,9 @@ bool jd_check_dump(struct findings *findings, const struct history *history, con
 void jd_check_lines(struct findings *findings, const struct history *history,
                     const struct piece *piece);
 
+/* The records of inlining. False: out of memory. */
+bool jd_check_inlining(struct findings *findings, const struct history *history);
+
 /* The places of functions and of their unwinding data, over time. False: out of memory. */
 bool jd_check_places(struct findings *findings, const struct history *history);
 

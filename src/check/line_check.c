@@ -1,4 +1,5 @@
 #include "check/dump_check.h"
+#include "reader/read_description.h"
 
 static const char cut_off[] = "the record ends within an entry";
 
@@ -65,4 +66,24 @@ void jd_check_lines(struct findings *findings, const struct history *history,
     /* An entry of line 0 at the end needs no closing: there is no line to go on. */
     if (span.last_line != 0 && span.last < piece->code_addr + piece->code_size)
         jd_finding_add(findings, FINDING_LINES_SENTINEL, record.offset, "%.*s", name_size, name);
+}
+
+static void take_problem(void *context, uint64_t offset, const char *reason)
+{
+    jd_finding_add(context, FINDING_INLINE_UNREADABLE, offset, "%s", reason);
+}
+
+bool jd_check_inlining(struct findings *findings, const struct history *history)
+{
+    const struct problems problems = {.tell = take_problem, .context = findings};
+    struct description description = {0};
+    bool done = true;
+    for (uint32_t i = 0; i < history->piece_count && done; i++) {
+        struct piece piece = history->pieces[i];
+        piece.debug_info = 0; /* which jd_check_lines() looks at */
+        if (piece.inline_2023 != 0 || piece.inline_2026 != 0)
+            done = jd_description_read(&description, history, &piece, &problems);
+    }
+    jd_description_free(&description);
+    return done;
 }

@@ -63,22 +63,87 @@ static uint32_t find(const struct place *places, uint32_t count, uint64_t addres
     return low;
 }
 
+/* `other` is the one that should not have been loaded there. */
 static void tell(struct findings *findings, enum finding finding, const struct history *history,
                  const struct place *place, const struct place *other)
 {
     const struct piece *const a = &history->pieces[place->life->piece];
     const struct piece *const b = &history->pieces[other->life->piece];
-    jd_finding_add(findings, finding, b->load, "%.*s at 0x%llx, behind %.*s at 0x%llx",
+    const char *const where =
+        other->life->address < place->life->address ? "in front of" : "behind";
+    jd_finding_add(findings, finding, b->load, "%.*s at 0x%llx, %s %.*s at 0x%llx",
                    b->name.size < 50 ? (int)b->name.size : 50, (const char *)b->name.data,
-                   (unsigned long long)other->life->address,
+                   (unsigned long long)other->life->address, where,
                    a->name.size < 50 ? (int)a->name.size : 50, (const char *)a->name.data,
                    (unsigned long long)place->life->address);
 }
 
-/* Each address in the room is looked at once, by halving: an address may have been used very often. */
-static void check_room(struct findings *findings, const struct history *history,
-                       const struct place *places, uint32_t count, uint32_t self)
+/* Pieces by name, those of one name by time. */
+
+struct named {
+    struct span name;
+    uint64_t timestamp;
+};
+
+static int by_name(const void *left, const void *right)
 {
+    const struct named *const a = left, *const b = right;
+    if (a->name.size != b->name.size)
+        return a->name.size < b->name.size ? -1 : 1;
+    const int order =
+        a->name.size != 0 ? memcmp(a->name.data, b->name.data, (size_t)a->name.size) : 0;
+    if (order != 0)
+        return order;
+    return a->timestamp < b->timestamp ? -1 : a->timestamp > b->timestamp;
+}
+
+static struct named *sort_names(const struct history *history)
+{
+    struct named *const names = malloc((history->piece_count + (size_t)1) * sizeof(*names));
+    for (uint32_t i = 0; names != NULL && i < history->piece_count; i++)
+        names[i] = (struct named){history->pieces[i].name, history->pieces[i].timestamp};
+    if (names != NULL)
+        qsort(names, history->piece_count, sizeof(*names), by_name);
+    return names;
+}
+
+/* An emitter that moves code loads it anew elsewhere, one function after the other: what was copied is
+ * not run any more. */
+#define MOVED_TOGETHER 1000000 /* ns */
+
+struct checking {
+    struct findings *findings;
+    const struct history *history;
+    const struct place *places;
+    uint32_t count;
+    const struct named *names;
+};
+
+/* Whether a function of this name was loaded once more, up to about that time. */
+static bool is_replaced(const struct checking *checking, const struct place *place, uint64_t time)
+{
+    const struct piece *const piece = &checking->history->pieces[place->life->piece];
+    const struct named wanted = {piece->name, place->life->begin};
+    uint32_t low = 0, high = checking->history->piece_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (by_name(&checking->names[middle], &wanted) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == checking->history->piece_count)
+        return false;
+    const struct named next = {piece->name, checking->names[low].timestamp};
+    return by_name(&checking->names[low], &next) == 0 &&
+           (next.timestamp <= time || next.timestamp - time <= MOVED_TOGETHER);
+}
+
+/* Each address in the room is looked at once, by halving: an address may have been used very often. */
+static void check_room(const struct checking *checking, uint32_t self)
+{
+    const struct place *const places = checking->places;
+    const uint32_t count = checking->count;
     const struct place *const place = &places[self];
     uint32_t i = find(places, count, place->code_end, 0);
     while (i < count && places[i].life->address < place->room_end) {
@@ -86,13 +151,17 @@ static void check_room(struct findings *findings, const struct history *history,
         /* The first that came later, and the one before it, which may have been there. */
         const uint32_t later = find(places, count, address, place->life->begin + 1);
         if (later > i && places[later - 1].life->end > place->life->begin &&
-            places[later - 1].code_end > address) {
-            tell(findings, FINDING_UNWINDING_HIDES, history, place, &places[later - 1]);
+            places[later - 1].code_end > address &&
+            !is_replaced(checking, &places[later - 1], place->life->begin)) {
+            tell(checking->findings, FINDING_UNWINDING_HIDES, checking->history, &places[later - 1],
+                 place);
             return;
         }
         if (later < count && places[later].life->address == address &&
-            places[later].life->begin < place->life->end) {
-            tell(findings, FINDING_UNWINDING_ROOM, history, place, &places[later]);
+            places[later].life->begin < place->life->end &&
+            !is_replaced(checking, place, places[later].life->begin)) {
+            tell(checking->findings, FINDING_UNWINDING_ROOM, checking->history, place,
+                 &places[later]);
             return;
         }
         i = find(places, count, address, UINT64_MAX);
@@ -121,17 +190,23 @@ static void check_reuse(struct findings *findings, const struct history *history
 bool jd_check_places(struct findings *findings, const struct history *history)
 {
     struct place *const places = malloc((history->life_count + (size_t)1) * sizeof(*places));
-    if (places == NULL)
+    struct named *const names = sort_names(history);
+    if (places == NULL || names == NULL) {
+        free(places);
+        free(names);
         return false;
+    }
     for (uint32_t i = 0; i < history->life_count; i++)
         places[i] = place_of(history, &history->lives[i]);
     qsort(places, history->life_count, sizeof(*places), by_address);
+    const struct checking checking = {findings, history, places, history->life_count, names};
     for (uint32_t i = 0; i < history->life_count; i++) {
         if (places[i].room_end > places[i].code_end)
-            check_room(findings, history, places, history->life_count, i);
+            check_room(&checking, i);
         if (i > 0)
             check_reuse(findings, history, &places[i - 1], &places[i]);
     }
     free(places);
+    free(names);
     return true;
 }
