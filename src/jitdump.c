@@ -6,7 +6,6 @@
  * itself; tests/packaging/dependencies.py draws it, and fails if one does.
  */
 #include "buffer/append_buffer.c"
-#include "buffer/append_flush.c"
 #include "buffer/background.c"
 #include "buffer/clock.c"
 
@@ -28,10 +27,15 @@
 #include "system/host_process.c"
 #include "system/new_file.c"
 #include "system/perf_map.c"
+#include "system/shield.c"
+#include "system/thread_id.c"
 #include "system/write_all.c"
 
+#include "emitter/append.c"
 #include "emitter/embed.c"
-#include "emitter/emit.c"
 #include "emitter/error.c"
 #include "emitter/lifetime.c"
+#include "emitter/load.c"
+#include "emitter/source_records.c"
+#include "emitter/start.c"
 #include "emitter/unwind.c"

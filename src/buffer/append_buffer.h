@@ -168,7 +168,7 @@ bool jd_append_buffer_has_complete(struct append_buffer *buffer);
 /* Sleeps until `flushed` is no longer `seen`, at most `timeout_ns`. */
 void jd_append_buffer_wait(struct append_buffer *buffer, uint32_t seen, uint64_t timeout_ns);
 
-/* For append_buffer.c and append_flush.c. */
+/* The parts of the cursor, for the tests too. */
 #define APPEND_BLOCK_OPEN UINT32_MAX
 
 static inline uint64_t append_cursor(uint32_t generation, uint32_t offset)

@@ -3,7 +3,8 @@
  */
 #include "../platform/c_library.h"
 
-#include "handle.h"
+#include "source_records.h"
+#include "start.h"
 #include "../system/new_file.h"
 
 #include <errno.h>
@@ -89,11 +90,6 @@ static int write_file(struct jitdump *dump, struct source *source, const void *t
     return error;
 }
 
-static bool has_source_records(const struct jitdump *dump)
-{
-    return dump->debug_info.dialect != JITDUMP_DIALECT_PERF;
-}
-
 /* With the text, padded, if the dialect has a record for it. */
 static int new_source(const struct jitdump *dump, const char *path, const void *text,
                       uint64_t size, struct source **result)
@@ -104,7 +100,7 @@ static int new_source(const struct jitdump *dump, const char *path, const void *
         return JITDUMP_ERROR_NO_MEMORY;
     strcpy(source->path, path);
     source->size = size;
-    if (has_source_records(dump)) {
+    if (jd_has_source_records(dump)) {
         source->padded_size = size + samply_padding(strlen(path) + 1 + size);
         uint64_t head_size;
         const int error = jd_samply_source_check(source, &head_size);
@@ -135,17 +131,6 @@ static int add_source(struct jitdump *dump, struct source *source, const void *t
     return JITDUMP_ERROR_NO_MEMORY;
 }
 
-static struct group source_group(const struct source *source)
-{
-    struct group group = {.encode = jd_samply_source_write,
-                          .input = source,
-                          .tail = source->text,
-                          .tail_size = source->padded_size,
-                          .head = source->head};
-    jd_samply_source_check(source, &group.head_size);
-    return group;
-}
-
 int jitdump_embed_source(struct jitdump *dump, const char *path, const void *source,
                          uint64_t source_size)
 {
@@ -172,19 +157,8 @@ int jitdump_embed_source(struct jitdump *dump, const char *path, const void *sou
     if (error != 0 && added != NULL)
         jd_source_free(added);
     jd_process_unshield(shield);
-    if (error != 0 || !has_source_records(dump))
+    if (error != 0 || !jd_has_source_records(dump))
         return error;
-    const struct group group = source_group(added);
-    return jd_dump_append(dump, &group, &(uint64_t){0});
-}
-
-int jd_dump_append_sources(struct jitdump *dump)
-{
-    int error = 0;
-    const struct source *source = has_source_records(dump) ? sources_oldest(&dump->sources) : NULL;
-    for (; error == 0 && source != NULL; source = sources_next(source)) {
-        const struct group group = source_group(source);
-        error = jd_dump_append_first(dump, &group);
-    }
-    return error;
+    const struct group group = jd_source_group(added);
+    return start_and_append(dump, &group, &(uint64_t){0});
 }

@@ -1,8 +1,8 @@
 /*
- * The handle, as jitdump.c (its life), emit.c (its records) and embed.c (tiers and sources) see it.
+ * The handle, and its status.
  */
-#ifndef JITDUMP_DUMP_H
-#define JITDUMP_DUMP_H
+#ifndef JITDUMP_HANDLE_H
+#define JITDUMP_HANDLE_H
 
 #include "../buffer/append_buffer.h"
 #include "../buffer/background.h"
@@ -10,8 +10,8 @@
 #include "../system/host_process.h"
 #include "jitdump.h"
 #include "../system/perf_map.h"
+#include "../system/shield.h"
 #include "../encode/function_records.h"
-#include "../encode/record.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -54,18 +54,6 @@ struct jitdump {
     char directory[PATH_MAX];
 };
 
-/* The records to append: `encode` writes head_size bytes from `input`, and `tail` follows. */
-struct group {
-    unsigned char *(*encode)(unsigned char *to, const struct record_stamp *stamp,
-                             const void *input);
-    const void *input;
-    uint64_t head_size;
-    const void *tail;
-    uint64_t tail_size;
-    /* Memory for the head, should the group be larger than a block; NULL: is allocated then. */
-    unsigned char *head;
-};
-
 static inline int load_status(const struct jitdump *dump)
 {
     /* Acquire pairs with the release in set_status(): a child's threads see the file that one of
@@ -91,31 +79,6 @@ static inline int sticky_error(const struct jitdump *dump)
     const int status = load_status(dump);
     return status < 0 ? status : 0;
 }
-
-/* The child's first append makes its file. Returns the error of that, which is sticky. */
-int jd_dump_start_in_child(struct jitdump *dump);
-
-/* Before anything is appended: the sticky error, if there is one; the child of a fork starts its
- * dump. */
-static inline int get_ready(struct jitdump *dump)
-{
-    const int status = load_status(dump);
-    if (status == STATUS_OPEN)
-        return 0;
-    return status == STATUS_FORKED ? jd_dump_start_in_child(dump) : status;
-}
-
-/* Appends the group. `index` receives its code_index. */
-int jd_dump_append(struct jitdump *dump, const struct group *group, uint64_t *index);
-
-/* The same whatever the status: for the one thread that makes a child's file. */
-int jd_dump_append_first(struct jitdump *dump, const struct group *group);
-
-/* The records of the sources that the child of a fork inherits. */
-int jd_dump_append_sources(struct jitdump *dump);
-
-/* Appends JIT_CODE_CLOSE, whatever the status. Nothing may be appended after it. */
-void jd_dump_append_close(struct jitdump *dump);
 
 #pragma GCC visibility pop
 

@@ -3,7 +3,7 @@
  */
 #include "../platform/c_library.h"
 
-#include "handle.h"
+#include "start.h"
 #include "../format/elf_mach.h"
 #include "../buffer/futex.h"
 #include "../encode/struct_size.h"
@@ -155,45 +155,6 @@ static int choose_track(struct jitdump *dump, const char *name)
     return 0;
 }
 
-static struct jitdump_file_header file_header(const struct jitdump *dump)
-{
-    return (struct jitdump_file_header){
-        .magic = JITDUMP_MAGIC,
-        .version = JITDUMP_FILE_VERSION,
-        .total_size = sizeof(struct jitdump_file_header),
-        .elf_mach = dump->elf_mach,
-        .pid = dump->pid,
-        .timestamp = jd_clock_now(dump->buffer.clock),
-        .flags = dump->buffer.clock == JITDUMP_CLOCK_TSC ? JITDUMP_FLAGS_ARCH_TIMESTAMP : 0,
-    };
-}
-
-/* Takes back what start() has made. */
-static void undo_start(struct jitdump *dump, int error)
-{
-    jd_background_stop(&dump->background);
-    jd_dump_file_close(&dump->file, true);
-    dump->file.error = error; /* it takes no more */
-}
-
-/* Makes the file of the calling process, and its thread where there is to be one. */
-static int start(struct jitdump *dump)
-{
-    dump->pid = (uint32_t)getpid();
-    const struct jitdump_file_header header = file_header(dump);
-    int error = jd_dump_file_create(&dump->file, dump->directory, &header);
-    if (error != 0)
-        return error;
-    atomic_store_explicit(&dump->accepted, sizeof(header), memory_order_relaxed);
-    atomic_store_explicit(&dump->last_flush, header.timestamp, memory_order_relaxed);
-    if (dump->flush_mode == JITDUMP_FLUSH_BACKGROUND) {
-        error = jd_background_start(&dump->background, &dump->buffer, dump->flush_interval_ns);
-        if (error != 0)
-            undo_start(dump, error);
-    }
-    return error;
-}
-
 /* What is good to know of a dump that could be opened. */
 static const char *warning(const struct jitdump_options *options)
 {
@@ -210,12 +171,12 @@ static const char *warning(const struct jitdump_options *options)
 static int start_and_add(struct jitdump *dump)
 {
     jd_process_add(&dump->member);
-    int error = start(dump);
+    int error = jd_start(dump);
     if (error == 0 && (dump->flags & JITDUMP_PERF_MAP) != 0) {
         error = jd_perf_map_open(&dump->perf_map, dump->pid);
         dump->file.error_number = errno;
         if (error != 0) {
-            undo_start(dump, error);
+            jd_undo_start(dump, error);
             jd_perf_map_path(dump->pid, dump->file.path);
         }
     }
@@ -330,32 +291,6 @@ static void flush_at_exit(struct process_member *member)
     jd_append_buffer_flush_all(&dump->buffer, EXIT_TIMEOUT_NS);
 }
 
-int jd_dump_start_in_child(struct jitdump *dump)
-{
-    const struct process_shield shield = jd_process_shield();
-    jd_process_lock();
-    int error = sticky_error(dump);
-    if (load_status(dump) == STATUS_FORKED) {
-        jd_dump_file_close(&dump->file, false); /* the parent's marker page */
-        error = start(dump);
-        if (error == 0) {
-            error = jd_dump_append_sources(dump);
-            if (error == 0 && dump->perf_map.functions != NULL)
-                error = jd_perf_map_start_in_child(&dump->perf_map, dump->pid);
-            if (error != 0)
-                undo_start(dump, error);
-        }
-        /* Not over an error of the first write. */
-        int forked = STATUS_FORKED;
-        const int status = error != 0 ? error : STATUS_OPEN;
-        if (!atomic_compare_exchange_strong(dump->status, &forked, status))
-            error = forked;
-    }
-    jd_process_unlock();
-    jd_process_unshield(shield);
-    return error;
-}
-
 /* Flushing and closing */
 
 int jitdump_flush(struct jitdump *dump)
@@ -383,7 +318,7 @@ int jitdump_flush_from_signal(struct jitdump *dump)
  * profile made before: it would find no names in it, and take away those that the profile has. */
 static int empty_file(struct jitdump *dump)
 {
-    const struct jitdump_file_header header = file_header(dump);
+    const struct jitdump_file_header header = jd_file_header(dump);
     return jd_dump_file_empty(&dump->file, &header);
 }
 
@@ -401,7 +336,7 @@ int jitdump_close(struct jitdump *dump)
     const bool empty_it = has_file && (dump->flags & JITDUMP_EMPTY_AT_CLOSE) != 0;
     const uint32_t unlink_pid = unlink_it || empty_it ? dump->pid : 0;
     if (has_file) {
-        jd_dump_append_close(dump);
+        jd_append_close(dump);
         jd_append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
     }
     jd_process_lock();

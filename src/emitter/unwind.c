@@ -6,6 +6,7 @@
 #include "handle.h"
 
 #include "../encode/eh_frame.h"
+#include "../encode/record.h"
 #include "../encode/struct_size.h"
 #include "../format/elf_mach.h"
 

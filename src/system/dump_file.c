@@ -2,7 +2,7 @@
 
 #include "dump_file.h"
 
-#include "host_process.h"
+#include "shield.h"
 #include "jitdump.h"
 #include "new_file.h"
 

@@ -2,12 +2,8 @@
 
 #include "host_process.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <sys/auxv.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,10 +25,6 @@ static _Atomic bool has_entered;
 
 /* Changed in a fork's child alone, before it has a second thread. */
 static uint32_t fork_count;
-
-/* The id of a thread, and as of how many forks: the child's thread is another. */
-static _Thread_local uint32_t thread_id;
-static _Thread_local uint32_t thread_id_fork_count;
 
 /* In the child, while it has one thread. The lock's holder, if there was one, is not in it. */
 static void enter_child(void)
@@ -118,35 +110,7 @@ __attribute__((destructor)) static void at_exit(void)
     jd_process_unlock();
 }
 
-/* By the kernel's word: not all C libraries have secure_getenv(). */
-const char *jd_process_getenv(const char *name)
+uint32_t jd_process_fork_count(void)
 {
-    return getauxval(AT_SECURE) != 0 ? NULL : getenv(name);
-}
-
-/* Without the macro the C library has no cancellation, as Android's, and nothing is to be held off. */
-struct process_shield jd_process_shield(void)
-{
-    struct process_shield shield = {.saved_errno = errno};
-#ifdef PTHREAD_CANCEL_DISABLE
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &shield.cancel_state);
-#endif
-    return shield;
-}
-
-void jd_process_unshield(struct process_shield shield)
-{
-#ifdef PTHREAD_CANCEL_DISABLE
-    pthread_setcancelstate(shield.cancel_state, NULL);
-#endif
-    errno = shield.saved_errno;
-}
-
-uint32_t jd_process_thread_id(void)
-{
-    if (thread_id == 0 || thread_id_fork_count != fork_count) {
-        thread_id = (uint32_t)syscall(SYS_gettid);
-        thread_id_fork_count = fork_count;
-    }
-    return thread_id;
+    return fork_count;
 }

@@ -1,6 +1,5 @@
 /*
- * What the process does to the library, fork and exit, and what the library must not do
- * to the process.
+ * What the process does to the library: fork and exit.
  */
 #ifndef JITDUMP_HOST_PROCESS_H
 #define JITDUMP_HOST_PROCESS_H
@@ -36,20 +35,8 @@ bool jd_process_watch_forks(void);
 void jd_process_add(struct process_member *member);
 void jd_process_remove(struct process_member *member);
 
-/* The environment's; NULL in a program that runs with more rights than its user has, setuid say. */
-const char *jd_process_getenv(const char *name);
-
-/* Between these two, the calling thread can't be cancelled; errno is afterwards what it was
- * before. Around everything that makes system calls or allocates. */
-struct process_shield {
-    int saved_errno;
-    int cancel_state;
-};
-struct process_shield jd_process_shield(void);
-void jd_process_unshield(struct process_shield shield);
-
-/* The calling thread's id, as gettid(2) has it, without the system call. */
-uint32_t jd_process_thread_id(void);
+/* How many forks lie between the process and the one that loaded the library. */
+uint32_t jd_process_fork_count(void);
 
 #pragma GCC visibility pop
 

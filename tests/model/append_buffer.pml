@@ -342,7 +342,7 @@ inline commit_oversize()
     own = 0
 }
 
-/* append_flush.c */
+/* append_buffer.c: flushing */
 
 /* For the holder, who alone changes `flushed`: loading it is no step. `complete`. */
 inline holder_has_complete()

@@ -4,6 +4,7 @@
 #include "child.h"
 
 #include "emitter/handle.h"
+#include "system/thread_id.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -56,9 +56,9 @@ for object in *.o; do
             in_output 'IBT, SHSTK' readelf --notes --wide "$object"
     fi
 done
-if readelf --file-header emit.c.o | grep -q 'Machine:.*X86-64'; then
+if readelf --file-header jitdump.c.o | grep -q 'Machine:.*X86-64'; then
     expect "large stack frames touch each page" \
-        in_output 'sub +\$0x1000,%r' objdump --disassemble emit.c.o
+        in_output 'sub +\$0x1000,%r' objdump --disassemble jitdump.c.o
 fi
 
 exit $failed
