@@ -23,7 +23,13 @@ struct checking {
     uint64_t shift;
     /* Whether the dump's times and the profile's can be compared. */
     bool comparable;
+    /* How early a sample may seem to be. */
+    uint64_t tolerance;
 };
+
+/* Between the time in a dump's header and the dump's mapping, by which the shift is too large: tens of
+ * microseconds, and more where the process lost its processor just then. */
+#define SHIFT_TOLERANCE 1000000 /* ns */
 
 static int by_address(const void *left, const void *right)
 {
@@ -89,8 +95,11 @@ static void check_clock(struct checking *checking, const struct perf_data *data)
     if ((attr->flags & PERF_ATTR_USE_CLOCKID) != 0 && attr->clockid == PERF_CLOCK_MONOTONIC)
         return;
     jd_finding_add(checking->findings, FINDING_CLOCK, attr->offset, "%s", "");
-    /* The dump is mapped just behind the moment that its header has. */
-    checking->comparable = view->dump.offset != 0 && view->dump.time != 0;
+    /* The dump is mapped just behind the moment that its header has, unless that is of another clock
+     * (V8). */
+    checking->comparable = view->dump.offset != 0 && view->dump.time != 0 &&
+                           header->timestamp <= checking->history->first_timestamp;
+    checking->tolerance = SHIFT_TOLERANCE;
     checking->shift = view->dump.time - header->timestamp;
 }
 
@@ -125,6 +134,9 @@ static const struct life *find_life(const struct checking *checking, uint64_t ad
             *other = life;
         }
     }
+    if (*other != NULL && time < in_profile(checking, (*other)->begin) &&
+        nearest <= checking->tolerance)
+        return *other;
     return NULL;
 }
 
@@ -269,6 +281,7 @@ static enum profile_check check(struct checking *checking, struct perf_data *dat
     if (error != VIEW_OK)
         return error == VIEW_NO_MEMORY ? PROFILE_NO_MEMORY : PROFILE_UNREADABLE;
     if (view->compressed) {
+        shares->compressed = true;
         jd_finding_add(checking->findings, FINDING_COMPRESSED, FINDING_NOWHERE, "%s", "");
         return PROFILE_CHECKED;
     }

@@ -14,6 +14,8 @@
 struct profile_shares {
     /* The process, as the profile has it; 0: it does not have it. */
     uint32_t pid;
+    /* Nothing was looked at. */
+    bool compressed;
     /* All of its samples in user mode, and those of them in generated code: the sum of the
      * others down to never_described, but with_line. */
     uint64_t samples;

@@ -26,11 +26,12 @@ static const char help[] =
     "\n"
     "  -f, --function NAME  why is (or is not) this function in the profile? In a line\n"
     "  -j, --json           a JSON object for each finding, and one with the numbers, by line\n"
-    "  -q, --quiet          only the exit status\n"
+    "  -q, --quiet          only the exit status, or that one line\n"
     "  -h, --help           this text\n"
     "\n"
     "Exit status: 0 if there is nothing worse than a note, 1 if there is, 2 if the dump or the\n"
-    "profile can't be read.\n";
+    "profile can't be read. With --function: 0 if samples lie in it, or, without a profile, if it\n"
+    "was loaded; else 1.\n";
 
 struct check_options {
     const char *dump;
@@ -116,6 +117,10 @@ static void print_share(const char *name, uint64_t part, uint64_t whole)
 
 static void print_shares(const struct profile_shares *shares, const char *path)
 {
+    if (shares->compressed) {
+        printf("%s: compressed, its samples were not looked at\n", path);
+        return;
+    }
     if (shares->pid == 0) {
         printf("%s: the dump's process is not in it\n", path);
         return;
@@ -146,6 +151,7 @@ static void print_shares_json(const struct profile_shares *shares)
     struct json json = {.to = stdout};
     json_open(&json, NULL, '{');
     json_number(&json, "pid", shares->pid);
+    json_bool(&json, "compressed", shares->compressed);
     json_number(&json, "samples", shares->samples);
     json_number(&json, "generated", shares->generated);
     json_number(&json, "named", shares->named);
@@ -162,52 +168,85 @@ static void print_shares_json(const struct profile_shares *shares)
     json_end_line(&json);
 }
 
-/* One function. In one line, that says why it is there or is not. Returns an exit status. */
+/* One function */
+
+struct one_function {
+    uint64_t loads;
+    uint64_t without_code; /* of the loads */
+    uint64_t samples;
+};
+
+static struct one_function look_for(const struct history *history,
+                                    const struct profile_shares *shares, const char *name)
+{
+    struct one_function found = {0};
+    for (uint32_t i = 0; i < history->piece_count; i++) {
+        const struct piece *const piece = &history->pieces[i];
+        if (piece->name.size != strlen(name) ||
+            memcmp(piece->name.data, name, (size_t)piece->name.size) != 0)
+            continue;
+        found.loads++;
+        found.without_code += piece->code_size == 0;
+        found.samples += shares != NULL && shares->of_piece != NULL ? shares->of_piece[i] : 0;
+    }
+    return found;
+}
+
+/* Why it is in the profile, or is not. */
+static const char *reason_of(const struct one_function *found, const struct profile_shares *shares)
+{
+    if (found->loads == 0)
+        return "was never loaded: 'jitdump dump' lists what was";
+    if (found->without_code == found->loads)
+        return "was loaded without code";
+    if (shares == NULL)
+        return "was loaded; give the profile too, to see whether it was sampled";
+    if (shares->compressed)
+        return "was loaded, but the profile is compressed";
+    if (shares->pid == 0)
+        return "was loaded, but the profile does not have its process";
+    if (found->samples != 0)
+        return "was loaded, and samples lie in it";
+    return shares->generated > shares->named
+               ? "was loaded, but no sample met it: is it among those that are not named, below?"
+               : "was loaded, but all samples in generated code lie in other functions";
+}
+
 static int explain_function(const struct history *history, const struct profile_shares *shares,
                             const struct check_options *options)
 {
-    uint64_t loads = 0, samples = 0, nowhere = 0;
-    for (uint32_t i = 0; i < history->piece_count; i++) {
-        const struct piece *const piece = &history->pieces[i];
-        if (piece->name.size != strlen(options->function) ||
-            memcmp(piece->name.data, options->function, (size_t)piece->name.size) != 0)
-            continue;
-        loads++;
-        nowhere += piece->code_size == 0;
-        samples += shares != NULL && shares->of_piece != NULL ? shares->of_piece[i] : 0;
+    const struct one_function found = look_for(history, shares, options->function);
+    const char *const reason = reason_of(&found, shares);
+    if (options->json) {
+        struct json json = {.to = stdout};
+        json_open(&json, NULL, '{');
+        json_string(&json, "function", options->function);
+        json_number(&json, "loads", found.loads);
+        json_number(&json, "samples", found.samples);
+        json_string(&json, "text", reason);
+        json_close(&json, '}');
+        json_end_line(&json);
+    } else {
+        print_string(stdout, options->function);
+        printf(": %s", reason);
+        if (found.loads != 0)
+            printf(" (loads: %" PRIu64 ", samples: %" PRIu64 ")", found.loads, found.samples);
+        putchar('\n');
     }
-    if (loads == 0)
-        printf("%s: was never loaded; 'jitdump dump %s' lists what was\n", options->function,
-               options->dump);
-    else if (nowhere == loads)
-        printf("%s: loaded %" PRIu64 " times, but without code\n", options->function, loads);
-    else if (shares == NULL)
-        printf("%s: loaded %" PRIu64 " times; give the profile too, to see whether it was "
-               "sampled\n",
-               options->function, loads);
-    else if (shares->pid == 0)
-        printf("%s: loaded %" PRIu64 " times, but the profile does not have its process\n",
-               options->function, loads);
-    else if (samples == 0)
-        printf("%s: loaded %" PRIu64 " times, but no sample met it: %s\n", options->function,
-               loads,
-               shares->generated > shares->named
-                   ? "is it among those that are not named, below?"
-                   : "all samples in generated code lie in other functions");
-    else
-        printf("%s: loaded %" PRIu64 " times, and %" PRIu64 " samples lie in it\n",
-               options->function, loads, samples);
-    return samples != 0 || (loads != 0 && shares == NULL) ? STATUS_OK : STATUS_NO;
+    return found.samples != 0 || (found.loads != found.without_code && shares == NULL) ? STATUS_OK
+                                                                                      : STATUS_NO;
 }
 
 static int report(const struct check_options *options, const struct findings *findings,
                   const struct history *history, const struct profile_shares *shares)
 {
     int status = jd_findings_worst(findings) > SEVERITY_NOTE ? STATUS_NO : STATUS_OK;
-    if (options->quiet)
+    if (options->quiet && options->function == NULL)
         return status;
     if (options->function != NULL)
         status = explain_function(history, shares, options);
+    if (options->quiet)
+        return status;
     print_findings(findings, options->json);
     if (shares != NULL && options->json)
         print_shares_json(shares);

@@ -10,21 +10,25 @@ FILE_HEADER = struct.Struct("=8sQQ6Q32s")
 DATA_OFFSET, DATA_SIZE = 5, 6  # in the unpacked header
 SECTION = struct.Struct("=QQ")
 EVENT_HEADER = struct.Struct("=IHH")  # type, misc, size
-PERF_RECORD_TIME_CONV = 79
+PERF_RECORD_LOST, PERF_RECORD_TIME_CONV = 2, 79
 
 
 def set_time_conv(path: pathlib.Path, payload: bytes) -> None:
-    """Puts a time conversion event in front of all others, in place of one that is there."""
+    put_event(path, PERF_RECORD_TIME_CONV, payload)
+
+
+def put_event(path: pathlib.Path, kind: int, payload: bytes) -> None:
+    """Puts an event in front of all others, in place of those of its type."""
     content = path.read_bytes()
     header = list(FILE_HEADER.unpack_from(content))
     assert header[0] == b"PERFILE2"
     start, end = header[DATA_OFFSET], header[DATA_OFFSET] + header[DATA_SIZE]
     size = EVENT_HEADER.size + len(payload)
-    events = [EVENT_HEADER.pack(PERF_RECORD_TIME_CONV, 0, size) + payload]
+    events = [EVENT_HEADER.pack(kind, 0, size) + payload]
     offset = start
     while offset < end:
         type, _, size = EVENT_HEADER.unpack_from(content, offset)
-        if type != PERF_RECORD_TIME_CONV:
+        if type != kind:
             events.append(content[offset:offset + size])
         offset += size
     data = b"".join(events)
