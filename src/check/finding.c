@@ -72,7 +72,7 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
     [FINDING_MANY_FUNCTIONS] = {"many-functions", "P18", SEVERITY_NOTE,
                                 "perf inject writes an ELF file for each function, and takes a second "
                                 "for some thousands of them",
-                                "convert the dump with jitdump"},
+                                "describe only what matters; jitdump elf makes one file of all"},
     [FINDING_LINES_ADDRESS] = {"lines-address", "P9", SEVERITY_WARNING,
                                "a debug record gives another address than the load that follows it: is "
                                "it that function's?",
@@ -110,16 +110,15 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
     [FINDING_UNWINDING_ROOM] = {"unwinding-room", "P15", SEVERITY_WARNING,
                                 "a function was loaded into the room behind another, where perf keeps "
                                 "that one's unwinding data: call chains end there",
-                                "leave jitdump_unwind_size() bytes free behind the code; or convert the "
-                                "dump with jitdump"},
+                                "leave jitdump_unwind_size() bytes free behind the code; perf 7.2 "
+                                "needs none"},
     [FINDING_UNWINDING_HIDES] = {"unwinding-hides", "P15", SEVERITY_ERROR,
                                  "a function was loaded whose unwinding data perf puts over another "
                                  "function's code, which has no name there",
-                                 "leave jitdump_unwind_size() bytes free behind the code; or convert "
-                                 "the dump with jitdump"},
+                                 "leave jitdump_unwind_size() bytes free behind the code"},
     [FINDING_UNWINDING_MOVED] = {"unwinding-moved", "P24", SEVERITY_WARNING,
-                                 "a function with unwinding data was moved: perf unwinds it from the "
-                                 "wrong place",
+                                 "a function with unwinding data was moved: perf unwinds it wrongly, "
+                                 "always if it was moved upwards",
                                  "load it anew at its new address"},
     [FINDING_UNWINDING_REUSED] = {"unwinding-reused", "P25", SEVERITY_NOTE,
                                   "functions with unwinding data follow each other at an address: "
@@ -133,7 +132,7 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
                            "give the address of its load or last move"},
     [FINDING_MOVE_CRASHES] = {"move-crashes", "P29", SEVERITY_NOTE,
                               "the dump has moves, on which perf inject of perf 7.2 crashes",
-                              "load functions anew; or convert the dump with jitdump"},
+                              "load functions anew at their new addresses"},
     [FINDING_CLOCK] = {"clock", "P3", SEVERITY_ERROR,
                        "the profile was recorded with another clock than the dump's: perf inject "
                        "resolves nothing",
@@ -142,7 +141,7 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
                                  "the dump has TSC times, and the profile does not say how to convert "
                                  "them",
                                  "write CLOCK_MONOTONIC times, and perf record -k mono"},
-    [FINDING_COMPRESSED] = {"compressed", "", SEVERITY_ERROR,
+    [FINDING_COMPRESSED] = {"compressed", "P32", SEVERITY_ERROR,
                             "the profile is compressed: perf inject --jit finds nothing in it",
                             "perf record without -z"},
     [FINDING_NO_MAPPING] = {"no-mapping", "P1", SEVERITY_ERROR,
@@ -157,7 +156,8 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
     [FINDING_HIDDEN] = {"hidden", "P17", SEVERITY_ERROR,
                         "a file was mapped executable over functions that had been loaded: perf shows "
                         "the file in their place",
-                        "map JIT memory before the first load, from anonymous memory or a memfd"},
+                        "take JIT memory from anonymous memory or a memfd; or map it executable once, "
+                        "before the first load"},
     [FINDING_BEFORE_LOAD] = {"before-load", "", SEVERITY_WARNING,
                              "samples lie in code before it was loaded", "load code before it is run"},
     [FINDING_AFTER_LIFE] = {"after-life", "", SEVERITY_WARNING,

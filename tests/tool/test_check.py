@@ -315,6 +315,14 @@ class Findings(DumpTest):
         planted = {name for name, _, _ in PLANTED}
         self.assertEqual(planted | ELSEWHERE | PROFILE, set(kinds()))
 
+    def test_every_kind_is_documented(self) -> None:
+        text = (ROOT / "docs/tool.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| `([a-z0-9-]+)` \| (\w+) \| (\w*) \|", text, re.M)
+        self.assertEqual({name: Kind(fact, severity) for name, severity, fact in rows}, kinds())
+        facts = (ROOT / "docs/consumers.md").read_text(encoding="utf-8")
+        for name, kind in kinds().items():
+            self.assertIn(f"\n| {kind.fact} |" if kind.fact else "", facts, name)
+
     def test_hostile_names_in_text(self) -> None:
         dump = clean()
         dump.load(5, ADDRESS + 3 * ROOM, CODE, 3, b"\x1b[2J\n\xff")

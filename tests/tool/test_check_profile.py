@@ -160,7 +160,7 @@ class Profile(unittest.TestCase):
         self.assertEqual(set(checked.findings), {"clock"})
         self.assertEqual(checked.shares["named"], checked.shares["generated"])
 
-    def test_compressed(self) -> None:
+    def test_P32_compressed(self) -> None:
         try:
             recording = self.own(Recording(options=("-k", "mono", "-z")))
         except AssertionError as refusal:
@@ -168,6 +168,7 @@ class Profile(unittest.TestCase):
         checked = self.check(recording)
         self.assertEqual(set(checked.findings), {"compressed"})
         self.assertTrue(checked.shares["compressed"])
+        print("perf names", recording.named_by_perf(), "samples of a compressed profile")
         out = tool.run("check", recording.dump, recording.data).out
         self.assertNotIn(b"is not in it", out)
 
