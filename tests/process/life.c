@@ -102,6 +102,14 @@ void *mmap_shared(size_t size)
     return memory;
 }
 
+void skip_where_parents_cannot_have_threads(void)
+{
+    if (SANITIZED) {
+        print_message("skipped: sanitizers can't be with busy threads in a parent\n");
+        skip();
+    }
+}
+
 static int count_flushers(void)
 {
     int count = 0;

@@ -33,6 +33,10 @@ bool is_closed(pid_t pid);
 /* Zeros that children share. */
 void *mmap_shared(size_t size);
 
+/* Leaves the test, if a sanitizer's locks may be held in a child by a thread that was at work in its
+ * parent. Where the threads are the library's alone, rest_before_fork() is enough. */
+void skip_where_parents_cannot_have_threads(void);
+
 /* Until the process has so many threads of the library: one that has been joined is still in
  * /proc for a moment. */
 void wait_for_flushers(int count);

@@ -68,18 +68,10 @@ static void *fork_children(void *argument)
     return NULL;
 }
 
-static void skip_where_children_cannot_have_threads(void)
-{
-    if (SANITIZED) {
-        print_message("skipped: sanitizers can't be with busy threads in a parent\n");
-        skip();
-    }
-}
-
 static void several_threads_fork_while_others_append(void **state)
 {
     (void)state;
-    skip_where_children_cannot_have_threads();
+    skip_where_parents_cannot_have_threads();
     for (int mode = 0; mode < MODES; mode++) {
         struct jitdump *dump = life_open(modes[mode], 0);
         assert_non_null(dump);
@@ -200,7 +192,7 @@ static pid_t fork_and_exec(void)
 static void executed_programs_have_nothing_of_it(void **state)
 {
     (void)state;
-    skip_where_children_cannot_have_threads();
+    skip_where_parents_cannot_have_threads();
     static pid_t (*const ways[])(void) = {spawn, vfork_and_exec, fork_and_exec};
     for (int mode = 0; mode < MODES; mode++) {
         struct jitdump *dump = life_open(modes[mode], JITDUMP_PERF_MAP | JITDUMP_SOURCE_FILES |
