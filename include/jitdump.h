@@ -144,32 +144,33 @@ struct jitdump_options {
  * `*dump`. Both are done before it returns, so call it before the first generated
  * code runs. `options` may be NULL: all defaults.
  *
- * A stale dump of that name, a regular file of this user's that no process holds
- * open as its dump, is replaced. One process may have several dumps in different
- * directories; most need one.
+ * A stale dump of that name is replaced: a regular file of this user's that no process holds open
+ * as its dump, and that is older than this process, or was made and closed by it. One process may
+ * have several dumps in different directories; most need one.
  *
  * On error `*dump` is NULL, which every function takes, and nothing is left behind.
  * Errors: ARGUMENT, STRUCT_SIZE, OPTION, NO_MEMORY, CLOCK_*, DIRECTORY_*, FILE_*,
  * TOO_MANY_FILES, DISK_FULL, FILE_TOO_LARGE, IO, THREAD, PERF_MAP.
  *
- * fork: the child of a process with an open dump has the handle too. At its first
- * append there it starts a `jit-<childpid>.dump` of its own, with the same options;
- * errors of doing so are those of jitdump_open(), and sticky. What was loaded before
- * the fork stays visible in the child through the parent's dump. Bytes of the parent
- * that were still buffered are written by the parent alone. Tiers and sources stay known
- * there, and the sources are written to the child's dump too. A perf map of the child's own
- * starts with a line for each function that the parent had loaded. The child has none of the
- * dump's descriptors: it may close all that there are, as daemons do. Handlers of
- * pthread_atfork() may emit, and may wait for threads that emit; before Linux 4.14, those of
- * the child only if they were registered after the first jitdump_open(). vfork and posix_spawn need nothing; a child made by a
- * bare clone system call or _Fork(), or by the fork() of another C library than this one's
- * (dlmopen), must not use the handle.
+ * fork: the child of a process with an open dump has the handle too. At its first append there
+ * it starts a `jit-<childpid>.dump` of its own, with the same options; errors of doing so are
+ * those of jitdump_open(), and sticky. What was loaded before the fork stays visible in the
+ * child through the parent's dump. Bytes of the parent that were still buffered are written by
+ * the parent alone. Tiers and sources stay known there, and the sources are written to the
+ * child's dump too. A perf map of the child's own starts with a line for each function that the
+ * parent had loaded. The child has none of the dump's descriptors: it may close all that there
+ * are, as daemons do. Handlers of pthread_atfork() may emit, and may wait for threads that
+ * emit; before Linux 4.14, those of the child only if they were registered after the first
+ * jitdump_open(). vfork and posix_spawn need nothing; a child made by a bare clone system call
+ * or _Fork(), or by the fork() of another C library than this one's (dlmopen), must not use the
+ * handle.
  *
  * The directory is kept as an absolute path, and the file as a descriptor above 2: chdir
- * changes nothing. A program that closes it, with closefrom(3) say, has no dump any more: what is
- * written next finds that out and is JITDUMP_ERROR_IO, sticky, and files that the program has opened
- * under the number since are left alone. After chroot or a change of user the dump goes on; what needs the path then,
- * a child's own file, JITDUMP_UNLINK_AT_CLOSE and JITDUMP_EMPTY_AT_CLOSE, may fail.
+ * changes nothing. A program that closes it, with closefrom(3) say, has no dump any more: what
+ * is written next finds that out and is JITDUMP_ERROR_IO, sticky, and files that the program
+ * has opened under the number since are left alone. After chroot or a change of user the dump
+ * goes on; what needs the path then, a child's own file, JITDUMP_UNLINK_AT_CLOSE and
+ * JITDUMP_EMPTY_AT_CLOSE, may fail.
  *
  * exit: at a normal end of the process, or when the library is unloaded, a dump that
  * is still open is flushed, not closed. Unloading ends the background thread, but the file's
@@ -385,7 +386,9 @@ enum jitdump_option_flags {
      * characters become '?', so that no name can make a line of its own, and what is over 1023
      * bytes is cut. Costs a `write` per load and move in every flush mode, and an allocation per
      * load. What can't be written is an error of jitdump_flush() and jitdump_close(). perf as root
-     * ignores the map of another user without its option -f. */
+     * ignores the map of another user without its option -f. A map that another emitter in this
+     * process has made is appended to, keeps its mode, and is never removed (CPython appends too;
+     * V8 does not: its next lines overwrite these). */
     JITDUMP_PERF_MAP = 16,
     /* For services that always emit: as JITDUMP_UNLINK_AT_CLOSE, but in the dump's place
      * jitdump_close() leaves one of 40 bytes, a header without records, which stops no consumer.
@@ -864,8 +867,9 @@ enum jitdump_error {
     /* Something that is not a stale dump of ours has the dump's name: a symbolic
      * link, a directory, a FIFO, another user's file. It is left untouched. */
     JITDUMP_ERROR_FILE_FOREIGN = -11,
-    /* A living dump has the name: a second one in this process, or one of a process
-     * with the same pid in another pid namespace. It is left untouched. */
+    /* A living dump has the name: a second one in this process, also of another emitter, as V8
+     * and CPython have, or one of a process with the same pid in another pid namespace; or what
+     * the program has dumped before it executed itself (exec). It is left untouched. */
     JITDUMP_ERROR_FILE_IN_USE = -12,
     /* The process or the system has no file descriptor left. */
     JITDUMP_ERROR_TOO_MANY_FILES = -13,

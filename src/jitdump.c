@@ -27,6 +27,7 @@
 #include "system/host_process.c"
 #include "system/new_file.c"
 #include "system/perf_map.c"
+#include "system/process_file.c"
 #include "system/shield.c"
 #include "system/thread_id.c"
 #include "system/write_all.c"

@@ -65,7 +65,7 @@ int jd_dump_file_create(struct dump_file *file, const char *directory,
     }
 
     const struct iovec bytes = {(void *)(uintptr_t)header, sizeof(*header)};
-    int error = jd_new_file_open(file->path, &file->on_disk);
+    int error = jd_new_file_open(file->path, NEW_FILE_IN_PROCESS, &file->on_disk);
     if (error != 0)
         failed(file, error);
     if (error == 0)

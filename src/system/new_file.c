@@ -3,6 +3,7 @@
 #include "new_file.h"
 
 #include "jitdump.h"
+#include "process_file.h"
 #include "write_all.h"
 
 #include <errno.h>
@@ -42,14 +43,16 @@ int jd_new_file_error(int error_number)
 /* No errno. */
 #define ELSEWHERE (-1)
 
+/* No error yet. */
+#define LIVING_RIVAL 1
+
 /* Finds out which file it is. Returns 0 or an errno. */
-static int identify(struct new_file *file)
+static int identify(struct new_file *file, struct stat *status)
 {
-    struct stat status;
-    if (fstat(file->fd, &status) != 0)
+    if (fstat(file->fd, status) != 0)
         return errno;
-    file->device = status.st_dev;
-    file->inode = status.st_ino;
+    file->device = status->st_dev;
+    file->inode = status->st_ino;
     return 0;
 }
 
@@ -73,6 +76,12 @@ static int leads_elsewhere(const char *path, const struct new_file *file)
 static off_t first_position(const struct new_file *file)
 {
     return (off_t)(file->inode % INT32_MAX) + 1;
+}
+
+static void set_first_position(struct new_file *file)
+{
+    atomic_store_explicit(&file->position, lseek(file->fd, first_position(file), SEEK_SET),
+                          memory_order_relaxed);
 }
 
 /* The position of another file's descriptor is another, or there is none: to ask for it costs half
@@ -133,8 +142,8 @@ static int open_for_lock(const char *path)
 }
 
 /* Removes what has the name, if it is a stale file. A living one is known by its lock, which also
- * tells apart equal pids of different pid namespaces. */
-static int remove_stale(const char *path)
+ * tells apart equal pids of different pid namespaces; a rival's by its age. */
+static int remove_stale(const char *path, enum new_file_rival rival)
 {
     struct stat status;
     if (lstat(path, &status) != 0)
@@ -155,8 +164,13 @@ static int remove_stale(const char *path)
         close(stale.fd);
         return JITDUMP_ERROR_FILE_IN_USE;
     }
+    int error_number = identify(&stale, &status);
+    if (error_number == 0 && rival != NEW_FILE_NO_RIVAL &&
+        jd_process_file_is_living(path, &status)) {
+        close(stale.fd);
+        return LIVING_RIVAL;
+    }
     /* With the lock held: who has made a file since locks it, and finds it gone. */
-    int error_number = identify(&stale);
     if (error_number == 0)
         error_number = leads_elsewhere(path, &stale);
     if (error_number == 0 && unlink(path) != 0 && errno != ENOENT)
@@ -170,7 +184,7 @@ static int remove_stale(const char *path)
 
 void jd_new_file_unlink(const char *path, const struct new_file *file)
 {
-    if (leads_elsewhere(path, file) == 0)
+    if (!file->is_joined && leads_elsewhere(path, file) == 0)
         unlink(path);
 }
 
@@ -191,29 +205,58 @@ static int keep_off_standard_streams(int *fd)
 /* Makes a file that was just created fit for use, or else removes it. Returns 0 or an errno;
  * ELSEWHERE if a process of the same pid in another namespace has come before the lock, and
  * taken the file for stale: it is the one to remove it. */
-static int claim(const char *path, struct new_file *file)
+static int claim(const char *path, enum new_file_rival rival, struct new_file *file)
 {
-    int error_number = identify(file);
+    struct stat status;
+    int error_number = identify(file, &status);
+    if (error_number == 0 && rival != NEW_FILE_NO_RIVAL)
+        jd_process_file_made(path, file->device, file->inode);
     if (error_number == 0)
         error_number = keep_off_standard_streams(&file->fd);
     if (error_number == 0) {
         fchmod(file->fd, 0600); /* the umask may have taken bits away */
-        atomic_store_explicit(&file->position, lseek(file->fd, first_position(file), SEEK_SET),
-                              memory_order_relaxed);
+        set_first_position(file);
         error_number = lock_file(file->fd) ? leads_elsewhere(path, file) : ELSEWHERE;
     }
     if (error_number == 0)
         return 0;
-    if (error_number != ELSEWHERE && identify(file) == 0)
+    if (error_number != ELSEWHERE && identify(file, &status) == 0)
         jd_new_file_unlink(path, file);
+    jd_process_file_closed(file->device, file->inode, file->fd);
     close(file->fd);
     *file = NEW_FILE_NONE;
     return error_number;
 }
 
+/* A file of this user's that is not meant may have been linked there: nothing is appended to what
+ * has a second name. */
+static int join(const char *path, struct new_file *file)
+{
+    struct stat status;
+    file->fd = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file->fd < 0)
+        return JITDUMP_ERROR_FILE_FOREIGN;
+    int error = 0;
+    if (keep_off_standard_streams(&file->fd) != 0)
+        error = JITDUMP_ERROR_TOO_MANY_FILES;
+    else if (identify(file, &status) != 0 || !S_ISREG(status.st_mode) ||
+             status.st_uid != geteuid() || status.st_nlink != 1)
+        error = JITDUMP_ERROR_FILE_FOREIGN;
+    else if (!lock_file(file->fd))
+        error = JITDUMP_ERROR_FILE_IN_USE;
+    if (error != 0) {
+        close(file->fd);
+        *file = NEW_FILE_NONE;
+        return error;
+    }
+    file->is_joined = true;
+    set_first_position(file);
+    return 0;
+}
+
 /* O_EXCL decides: whatever is planted at the path between the steps, nothing but a file made
  * here is written to. */
-int jd_new_file_open(const char *path, struct new_file *file)
+int jd_new_file_open(const char *path, enum new_file_rival rival, struct new_file *file)
 {
     for (int attempt = 0; attempt < 3; attempt++) {
         *file = NEW_FILE_NONE;
@@ -221,12 +264,14 @@ int jd_new_file_open(const char *path, struct new_file *file)
         if (file->fd < 0 && errno != EEXIST)
             return jd_new_file_error(errno);
         if (file->fd < 0) {
-            const int error = remove_stale(path);
+            const int error = remove_stale(path, rival);
+            if (error == LIVING_RIVAL)
+                return rival == NEW_FILE_TO_JOIN ? join(path, file) : JITDUMP_ERROR_FILE_IN_USE;
             if (error != 0)
                 return error;
             continue;
         }
-        const int error_number = claim(path, file);
+        const int error_number = claim(path, rival, file);
         if (error_number == 0)
             return 0;
         if (error_number != ELSEWHERE) {
@@ -265,12 +310,14 @@ int jd_new_file_replace(const char *path, const struct new_file *file, const voi
     struct new_file new_file;
     const int length = snprintf(new_path, sizeof(new_path), "%s.new", path);
     if (length < 0 || (size_t)length >= sizeof(new_path) ||
-        jd_new_file_open(new_path, &new_file) != 0)
+        jd_new_file_open(new_path, NEW_FILE_NO_RIVAL, &new_file) != 0)
         return cut_to_size(file, size);
     const struct iovec vector = {(void *)(uintptr_t)bytes, size};
     const bool replaced =
         jd_new_file_append(&new_file, &vector, 1) == size && rename(new_path, path) == 0;
-    if (!replaced)
+    if (replaced)
+        jd_process_file_made(path, new_file.device, new_file.inode);
+    else
         jd_new_file_unlink(new_path, &new_file);
     jd_new_file_close(&new_file);
     return replaced ? 0 : cut_to_size(file, size);
@@ -279,7 +326,9 @@ int jd_new_file_replace(const char *path, const struct new_file *file, const voi
 bool jd_new_file_close(struct new_file *file)
 {
     bool closed = true;
-    if (jd_new_file_is_open(file)) {
+    const bool is_open = jd_new_file_is_open(file);
+    jd_process_file_closed(file->device, file->inode, is_open ? file->fd : -1);
+    if (is_open) {
         flock(file->fd, LOCK_UN);
         closed = close(file->fd) == 0 || errno == EINTR; /* after which it is closed too */
     }

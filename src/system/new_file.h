@@ -16,9 +16,11 @@
 
 /* A file made here, and which one it is. The program may have closed the descriptor, by
  * closefrom(3) say, and its number be another file's by now: nothing is done through it before that
- * was looked at. Between the look and the deed there is a moment for other threads, which can't be helped. */
+ * was looked at. Between the look and the deed there is a moment for other threads, which can't be
+ * helped. */
 struct new_file {
     int fd; /* -1: none */
+    bool is_joined; /* a living rival's */
     dev_t device;
     ino_t inode;
     /* Where the last append ended, by which the descriptor is known first; -1: unknown. Only a
@@ -28,10 +30,22 @@ struct new_file {
 
 #define NEW_FILE_NONE ((struct new_file){.fd = -1, .position = -1})
 
+/* What else has the right to be at a path. */
+enum new_file_rival {
+    /* Nothing: others have no files of such names. */
+    NEW_FILE_NO_RIVAL,
+    /* A dump of another emitter in this process, which locks nothing. */
+    NEW_FILE_IN_PROCESS,
+    /* A perf map of another emitter in this process, to which we append. */
+    NEW_FILE_TO_JOIN
+};
+
 /* Creates the file, mode 0600, open for reading and appending, and locked; the descriptor is none
- * of 0 to 2. A regular file of this user's that nobody holds a lock on is removed first. Returns
- * 0, or an error, of which errno tells more where a system call failed. */
-int jd_new_file_open(const char *path, struct new_file *file);
+ * of 0 to 2. A stale file is removed first: a regular one of this user's that nobody holds a lock
+ * on and that is no living rival. A living one that is to be joined is opened instead, and keeps its
+ * mode. Returns 0, or an error, of which errno tells more where a system call failed. */
+int jd_new_file_open(const char *path, enum new_file_rival rival, struct new_file *file);
+
 
 /* Whether the descriptor still is the file's. */
 bool jd_new_file_is_open(const struct new_file *file);
@@ -39,8 +53,8 @@ bool jd_new_file_is_open(const struct new_file *file);
 /* As jd_write_all(); with errno EBADF, where the descriptor is the file's no more. */
 size_t jd_new_file_append(struct new_file *file, const struct iovec *bytes, int count);
 
-/* Removes it, if the path still leads to it: what someone else has put there is not ours to
- * remove. */
+/* Removes it, if it was made here and the path still leads to it: what someone else has put there is
+ * not ours to remove. */
 void jd_new_file_unlink(const char *path, const struct new_file *file);
 
 /* Puts a file of these bytes in its place, if the path still leads to it; who has it open keeps it

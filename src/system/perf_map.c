@@ -31,7 +31,7 @@ static int create_map(struct perf_map *map, uint32_t pid)
     char path[PERF_MAP_PATH_SIZE];
     map->pid = pid;
     jd_perf_map_path(pid, path);
-    return jd_new_file_open(path, &map->file) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
+    return jd_new_file_open(path, NEW_FILE_TO_JOIN, &map->file) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
 }
 
 static void unlink_map(const struct perf_map *map)
@@ -98,7 +98,7 @@ static void write_line(struct perf_map *map, uint64_t code_addr, uint64_t code_s
     if (written == bytes.iov_len)
         return;
     atomic_store_explicit(&map->error, JITDUMP_ERROR_PERF_MAP, memory_order_relaxed);
-    if (written != 0)
+    if (written != 0 && !map->file.is_joined) /* else what is cut may be the other's */
         cut_to_whole_lines(&map->file);
 }
 

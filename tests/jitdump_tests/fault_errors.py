@@ -97,6 +97,9 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
 
     if kind in ("new", "stale-new") and not (number == errno.EINTR and always):
         return NONE  # then the dump itself is cut back
+    if kind == "proc" and name != "close":
+        # Whether what is in the way is stale is not known: the dump is refused, a map appended to.
+        return unmade("FILE_IN_USE") if occurrence == 1 else NONE
     interrupted = number == errno.EINTR
     if interrupted and name in ("writev", "pread", "ftruncate", "sigtimedwait"):
         return None if always else NONE  # tried again, without an end
@@ -133,7 +136,7 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
     if name == "mmap":
         return unmade(MARKER_ERRORS.get(number, "IO") if kind == "dump" else "NO_MEMORY")
     if name == "close":
-        if interrupted or kind.startswith("stale") or kind == "perf-event":
+        if interrupted or kind.startswith("stale") or kind in ("perf-event", "proc"):
             return NONE
         if kind == "source":
             return Effect("ONCE", {"SOURCE_FILE"})

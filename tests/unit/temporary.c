@@ -2,6 +2,7 @@
 #include "temporary.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <ftw.h>
 #include <sched.h>
@@ -124,6 +125,12 @@ int count_entries(const char *in)
         count++;
     closedir(entries);
     return count - 2; /* "." and ".." */
+}
+
+void make_old(const char *path)
+{
+    const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
 }
 
 int count_descriptors(void)

@@ -50,6 +50,9 @@ void wait_until_others_sleep(void);
 /* How many files and directories are in the directory. */
 int count_entries(const char *in);
 
+/* Sets the file's time back to one before the process began. */
+void make_old(const char *path);
+
 /* How many descriptors the process has open. */
 int count_descriptors(void);
 

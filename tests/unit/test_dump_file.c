@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Faults. While `pass` is above 0, a call of writev is let through and counts it down;
@@ -157,6 +158,7 @@ static void a_stale_dump_is_replaced(void **state)
     for (int i = 0; i < 1000; i++)
         fputs("stale", stale);
     fclose(stale);
+    make_old(path);
     assert_int_equal(create(*state), 0);
     struct contents contents = read_file(path);
     assert_int_equal(contents.size, sizeof(*header()));
@@ -177,6 +179,75 @@ static void a_living_dump_is_not_replaced(void **state)
     jd_dump_file_close(&second, true);
 }
 
+static int64_t set_age(const char *path, int64_t age_ns)
+{
+    struct timespec now;
+    assert_int_equal(clock_gettime(CLOCK_REALTIME, &now), 0);
+    const int64_t ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - age_ns;
+    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
+                                      {(time_t)(ns / 1000000000), (long)(ns % 1000000000) | 1}};
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    return age_ns;
+}
+
+/* How long this process has been running, as ps(1) has it. */
+static int64_t running_ns(void)
+{
+    char command[64], text[64] = "";
+    snprintf(command, sizeof(command), "ps -o etimes= -p %d", (int)getpid());
+    FILE *ps = popen(command, "r");
+    assert_non_null(ps);
+    assert_non_null(fgets(text, sizeof(text), ps));
+    pclose(ps);
+    return strtoll(text, NULL, 10) * 1000000000;
+}
+
+/* What V8 and CPython write in the same process is locked by nobody. */
+static void a_dump_of_another_emitter_in_this_process_is_not_replaced(void **state)
+{
+    const char *path = dump_path(*state, getpid());
+    FILE *another = fopen(path, "w");
+    fputs("dump", another);
+    fflush(another);
+    struct stat before, after;
+    assert_int_equal(fstat(fileno(another), &before), 0);
+    assert_int_equal(create(*state), JITDUMP_ERROR_FILE_IN_USE);
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(after.st_ino, before.st_ino);
+    assert_int_equal(after.st_size, 4);
+    fclose(another);
+    /* An earlier process's is older than this one. */
+    const int64_t running = running_ns();
+    set_age(path, running);
+    assert_int_equal(create(*state), JITDUMP_ERROR_FILE_IN_USE);
+    set_age(path, running + INT64_C(2000000000));
+    assert_int_equal(create(*state), 0);
+    jd_dump_file_close(&file, false);
+
+    /* In the place of a dump of ours, with its inode number perhaps. */
+    assert_int_equal(stat(path, &before), 0);
+    do {
+        assert_int_equal(unlink(path), 0);
+        another = fopen(path, "w");
+        assert_int_equal(fstat(fileno(another), &after), 0);
+        fclose(another);
+    } while (after.st_mtim.tv_sec == before.st_mtim.tv_sec &&
+             after.st_mtim.tv_nsec == before.st_mtim.tv_nsec);
+    assert_int_equal(create(*state), JITDUMP_ERROR_FILE_IN_USE);
+}
+
+/* Its descriptor, and with it the lock, was closed by the program. */
+static void a_dump_of_ours_that_lost_its_descriptor_is_replaced_once_it_is_closed(void **state)
+{
+    assert_int_equal(create(*state), 0);
+    close(file.on_disk.fd);
+    struct dump_file second;
+    assert_int_equal(jd_dump_file_create(&second, *state, header()), JITDUMP_ERROR_FILE_IN_USE);
+    jd_dump_file_close(&file, false);
+    assert_int_equal(jd_dump_file_create(&second, *state, header()), 0);
+    jd_dump_file_close(&second, true);
+}
+
 static void on_nfs_a_living_dump_is_not_replaced_and_a_stale_one_is(void **state)
 {
     flock_wants_writing = true;
@@ -188,6 +259,7 @@ static void on_nfs_a_living_dump_is_not_replaced_and_a_stale_one_is(void **state
     }
     /* It can't be told whether anybody has locked what may not be written to. */
     fclose(fopen(dump_path(*state, getpid()), "w"));
+    make_old(dump_path(*state, getpid()));
     assert_int_equal(chmod(dump_path(*state, getpid()), 0400), 0);
     assert_int_equal(create(*state), JITDUMP_ERROR_FILE_IN_USE);
 }
@@ -196,6 +268,7 @@ static void on_nfs_a_living_dump_is_not_replaced_and_a_stale_one_is(void **state
 static void a_stale_dump_may_be_read_only(void **state)
 {
     fclose(fopen(dump_path(*state, getpid()), "w"));
+    make_old(dump_path(*state, getpid()));
     assert_int_equal(chmod(dump_path(*state, getpid()), 0400), 0);
     assert_int_equal(create(*state), 0);
     jd_dump_file_close(&file, true);
@@ -251,6 +324,7 @@ static void a_file_system_without_locks_will_do(void **state)
 {
     flock_errno = ENOLCK;
     fclose(fopen(dump_path(*state, getpid()), "w"));
+    make_old(dump_path(*state, getpid()));
     assert_int_equal(create(*state), 0);
     jd_dump_file_close(&file, true);
 }
@@ -572,6 +646,8 @@ int main(void)
         TEST(a_new_file_has_header_mode_and_marker),
         TEST(a_stale_dump_is_replaced),
         TEST(a_living_dump_is_not_replaced),
+        TEST(a_dump_of_another_emitter_in_this_process_is_not_replaced),
+        TEST(a_dump_of_ours_that_lost_its_descriptor_is_replaced_once_it_is_closed),
         TEST(on_nfs_a_living_dump_is_not_replaced_and_a_stale_one_is),
         TEST(a_stale_dump_may_be_read_only),
         TEST(foreign_things_are_left_alone),

@@ -200,9 +200,49 @@ static void a_stale_map_is_replaced(void **state)
     assert_non_null(stale);
     fputs("1 1 old\n", stale);
     fclose(stale);
+    make_old(perf_map_path(getpid()));
     struct jitdump *dump = open_with_map();
     assert_int_equal(jitdump_close(dump), 0);
     assert_map(getpid(), "");
+}
+
+/* As CPython's -X perf writes it, in the same process: it is theirs, too. */
+static void another_emitters_map_is_appended_to(void **state)
+{
+    (void)state;
+    static const uint32_t at_close[] = {0, JITDUMP_UNLINK_AT_CLOSE};
+    for (int i = 0; i < 2; i++) {
+        FILE *another = fopen(perf_map_path(getpid()), "a");
+        assert_non_null(another);
+        assert_int_equal(chmod(perf_map_path(getpid()), 0640), 0);
+        fputs("1000 10 first\n", another);
+        fflush(another);
+        struct jitdump *dump;
+        assert_int_equal(open_dump(&dump, JITDUMP_PERF_MAP | at_close[i]), 0);
+        load(dump, 0x2000, "ours", 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            load(dump, 0x3000, "of the child", 0);
+            assert_map(getpid(), "2000 1a ours\n3000 1a of the child\n");
+            CHECK(jitdump_close(dump) == 0);
+            CHECK(access(perf_map_path(getpid()), F_OK) == (at_close[i] != 0 ? -1 : 0));
+            unlink(perf_map_path(getpid()));
+            _exit(0);
+        }
+        assert_child_succeeds(child);
+        fputs("1010 10 second\n", another);
+        fflush(another);
+        load(dump, 0x4000, "ours again", 0);
+        assert_int_equal(jitdump_close(dump), 0);
+        fputs("1020 10 third\n", another);
+        fclose(another);
+        assert_map(getpid(), "1000 10 first\n2000 1a ours\n1010 10 second\n4000 1a ours again\n"
+                             "1020 10 third\n");
+        struct stat status;
+        assert_int_equal(stat(perf_map_path(getpid()), &status), 0);
+        assert_int_equal(status.st_mode & 0777, 0640);
+        assert_int_equal(unlink(perf_map_path(getpid())), 0);
+    }
 }
 
 static void assert_refused(void)
@@ -231,6 +271,15 @@ static void what_is_in_its_place_is_left_alone(void **state)
 
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_refused();
+    assert_int_equal(unlink(path), 0);
+
+    /* A file of ours that someone has given that name too. */
+    fclose(fopen(path, "w"));
+    char second_name[PATH_MAX];
+    snprintf(second_name, sizeof(second_name), "%s.second", path);
+    assert_int_equal(link(path, second_name), 0);
+    assert_refused();
+    assert_int_equal(unlink(second_name), 0);
     assert_int_equal(unlink(path), 0);
 
     if (geteuid() == 0) { /* only root can make another user's file */
@@ -386,6 +435,7 @@ int main(void)
         TEST(without_the_option_there_is_none),
         TEST(it_goes_with_the_dump_if_that_goes),
         TEST(a_stale_map_is_replaced),
+        TEST(another_emitters_map_is_appended_to),
         TEST(what_is_in_its_place_is_left_alone),
         TEST(what_can_t_be_written_is_told_at_the_flush),
         TEST(a_name_that_can_t_be_kept_is_told_too),

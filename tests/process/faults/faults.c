@@ -161,6 +161,8 @@ static void held(int *count, int change)
 static const char *kind_of_path(const char *path)
 {
     const char *const end = strrchr(path, '.');
+    if (strncmp(path, "/proc/", 6) == 0)
+        return "proc";
     return end != NULL && strcmp(end, ".dump") == 0  ? "dump"
            : end != NULL && strcmp(end, ".new") == 0 ? "new"
            : end != NULL && strcmp(end, ".map") == 0 ? "map"
@@ -174,6 +176,7 @@ static const char *kind_of_stale(const char *path)
     return kind[0] == 'd'   ? "stale-dump"
            : kind[0] == 'n' ? "stale-new"
            : kind[0] == 'm' ? "stale-map"
+           : kind[0] == 'p' ? "proc"
                             : "stale-source";
 }
 
