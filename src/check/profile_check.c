@@ -159,16 +159,9 @@ static bool has_line(struct checking *checking, const struct life *life, uint64_
     struct description *const description = &checking->description;
     if (!jd_description_read(description, checking->history, piece, NULL))
         return false;
-    const uint64_t offset = address - life->address;
-    uint32_t low = 0, high = description->row_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (description->rows[middle].code_offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && description->rows[low - 1].line != 0;
+    const struct line_row *const row =
+        jd_description_row_at(description, (uint32_t)(address - life->address));
+    return row != NULL && row->line != 0;
 }
 
 /* Each frame is known, and the outermost is in a file: the program's start, or a thread's. */

@@ -37,15 +37,6 @@ _Static_assert(sizeof(struct perf_data_header) == 104, "perf.data");
 /* What goes through a pipe has these 16 bytes of it, and its attributes and features as events. */
 #define PERF_DATA_PIPE_HEADER_SIZE 16
 
-enum perf_data_feature {
-    PERF_FEATURE_BUILD_ID = 2,
-    PERF_FEATURE_CLOCKID = 23,
-    PERF_FEATURE_DIR_FORMAT = 24,
-    PERF_FEATURE_COMPRESSED = 27,
-    PERF_FEATURE_CLOCK_DATA = 29,
-    PERF_FEATURE_COUNT = 256
-};
-
 /* An event. `size` counts the header. */
 struct perf_event_header {
     uint32_t type;
@@ -82,7 +73,6 @@ enum perf_event_misc {
     PERF_MISC_KERNEL = 1,
     PERF_MISC_USER = 2,
     PERF_MISC_MMAP_DATA = 1 << 13,    /* of PERF_EVENT_MMAP: not executable */
-    PERF_MISC_COMM_EXEC = 1 << 13,    /* of PERF_EVENT_COMM: the process has called exec */
     PERF_MISC_MMAP_BUILD_ID = 1 << 14 /* of PERF_EVENT_MMAP2: in place of device and inode */
 };
 

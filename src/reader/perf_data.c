@@ -149,22 +149,6 @@ void jd_perf_data_rewind(struct perf_data *data)
     data->end = PERF_DATA_GOES_ON;
 }
 
-bool jd_perf_data_feature(const struct perf_data *data, uint32_t feature,
-                          struct perf_data_section *section)
-{
-    if ((data->header.features[feature / 64] >> feature % 64 & 1) == 0 ||
-        data->header.data.size == 0)
-        return false;
-    uint64_t before = 0;
-    for (uint32_t i = 0; i < feature; i++)
-        before += data->header.features[i / 64] >> i % 64 & 1;
-    const struct perf_data_section place = {data->data_end + before * sizeof(place), sizeof(place)};
-    if (!lies_in_file(data, place))
-        return false;
-    memcpy(section, data->file.data + place.offset, sizeof(*section));
-    return lies_in_file(data, *section);
-}
-
 /* Events */
 
 bool jd_perf_data_next(struct perf_data *data, struct perf_event *event)

@@ -1,5 +1,5 @@
 /*
- * A profile: a perf.data file's header, attributes and features, and its events in the order in
+ * A profile: a perf.data file's header, its attributes, and its events in the order in
  * which they lie there.
  *
  * Knows the file, and of an event no more than its size; what is in one is perf_event.h's. What it
@@ -68,10 +68,6 @@ bool jd_perf_data_next(struct perf_data *data, struct perf_event *event);
 
 /* From the first event on once more. */
 void jd_perf_data_rewind(struct perf_data *data);
-
-/* The section of a feature. False: the file has none, or it does not lie in the file. */
-bool jd_perf_data_feature(const struct perf_data *data, uint32_t feature,
-                          struct perf_data_section *section);
 
 /* The attribute of the event: by its id where there are several. NULL: none of them has it. */
 const struct perf_attr *jd_perf_data_attr(const struct perf_data *data,

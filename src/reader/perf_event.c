@@ -54,13 +54,6 @@ static struct cursor begin(const struct perf_data *data, const struct perf_event
     return cursor;
 }
 
-bool jd_perf_event_stamp(const struct perf_data *data, const struct perf_event *event,
-                         struct perf_event_stamp *stamp, struct perf_event_problem *problem)
-{
-    const struct cursor cursor = begin(data, event, stamp);
-    return done(&cursor, problem);
-}
-
 bool jd_perf_mapping(const struct perf_data *data, const struct perf_event *event,
                      struct perf_mapping *mapping, struct perf_event_problem *problem)
 {
@@ -78,17 +71,6 @@ bool jd_perf_mapping(const struct perf_data *data, const struct perf_event *even
         mapping->executable = (protection & 4) != 0; /* PROT_EXEC */
     }
     mapping->name = cursor_string(&cursor, "the name of a mapping has no end");
-    return done(&cursor, problem);
-}
-
-bool jd_perf_command(const struct perf_data *data, const struct perf_event *event,
-                     struct perf_command *command, struct perf_event_problem *problem)
-{
-    struct cursor cursor = begin(data, event, &command->stamp);
-    command->pid = cursor_u32(&cursor, too_short);
-    command->tid = cursor_u32(&cursor, too_short);
-    command->exec = (event->misc & PERF_MISC_COMM_EXEC) != 0;
-    command->name = cursor_string(&cursor, "the name of a process has no end");
     return done(&cursor, problem);
 }
 

@@ -1,5 +1,5 @@
 /*
- * What is in an event of a profile: the process's mappings, names, forks, and the samples.
+ * What is in an event of a profile: the process's mappings, forks, and the samples.
  *
  * Each function returns true if the event is what it says; else the reason is in `problem`, and nothing
  * of the result may be used. Strings and arrays point into the file, at any alignment.
@@ -33,15 +33,6 @@ struct perf_mapping {
     struct perf_event_stamp stamp;
 };
 
-/* PERF_EVENT_COMM. */
-struct perf_command {
-    uint32_t pid;
-    uint32_t tid;
-    bool exec; /* the process has become another program: its mappings are gone */
-    struct span name;
-    struct perf_event_stamp stamp;
-};
-
 /* PERF_EVENT_FORK and PERF_EVENT_EXIT: `pid` other than `parent_pid` is a process, else a thread. */
 struct perf_task {
     uint32_t pid;
@@ -60,14 +51,8 @@ struct perf_sample {
     bool has_stack; /* a copy of the stack, for --call-graph dwarf */
 };
 
-/* Reads what the kernel puts behind its events, if sample_id_all says that it does. */
-bool jd_perf_event_stamp(const struct perf_data *data, const struct perf_event *event,
-                         struct perf_event_stamp *stamp, struct perf_event_problem *problem);
-
 bool jd_perf_mapping(const struct perf_data *data, const struct perf_event *event,
                      struct perf_mapping *mapping, struct perf_event_problem *problem);
-bool jd_perf_command(const struct perf_data *data, const struct perf_event *event,
-                     struct perf_command *command, struct perf_event_problem *problem);
 bool jd_perf_task(const struct perf_data *data, const struct perf_event *event,
                   struct perf_task *task, struct perf_event_problem *problem);
 bool jd_perf_sample(const struct perf_data *data, const struct perf_event *event,

@@ -5,6 +5,8 @@
  * The first byte says which allocation fails, the next four how long the dump is; dump and profile
  * follow.
  */
+#include "failing_memory.h"
+#include "require.h"
 #include "target.h"
 
 #include "check/dump_check.h"
@@ -17,45 +19,7 @@
 
 const char *target_output;
 
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
-
 #define INPUT_HEADER_SIZE 5
-
-/* The allocation that fails, counted down; 0: none. */
-static unsigned failing;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static bool fails(void)
-{
-    return failing > 0 && --failing == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __real_realloc(old, size);
-}
 
 static void check_findings(const struct findings *findings, uint64_t size)
 {

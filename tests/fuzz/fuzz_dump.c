@@ -2,6 +2,7 @@
  * Any bytes as a dump: read, described and printed in all ways that `jitdump dump` has, and what the
  * reader promises of histories and descriptions looked at.
  */
+#include "require.h"
 #include "target.h"
 
 #include "reader/read_description.h"
@@ -16,14 +17,6 @@
 #include <stdlib.h>
 
 const char *target_output;
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* A million complaints say nothing. */
 void complain(const char *format, ...)

@@ -6,6 +6,7 @@
  * The first byte has options, the second says which allocation fails; the dump follows.
  */
 #define _GNU_SOURCE
+#include "failing_memory.h"
 #include "target.h"
 
 #include "reader/read_history.h"
@@ -22,36 +23,6 @@
 const char *target_output;
 
 enum { RELATIVE = 1, DYNSYM = 2, HALF_TIME = 4, FRAMES_ELSEWHERE = 8 };
-
-/* The allocation that fails, counted down; 0: none. */
-static unsigned failing;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static bool fails(void)
-{
-    return failing > 0 && --failing == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __real_realloc(old, size);
-}
 
 static void expect(bool holds, const char *what)
 {
