@@ -216,9 +216,10 @@ void jd_append_buffer_commit_oversize(struct append_buffer *buffer,
 
     for (;;) {
         const uint32_t flushed = load_flushed(buffer);
+        /* Even if it is written by now: the holder may have offered the flag. */
+        jd_append_buffer_flush(buffer);
         if ((int32_t)(flushed - generation) > 0)
             break;
-        jd_append_buffer_flush(buffer);
         jd_append_buffer_wait(buffer, flushed, FUTEX_FOREVER);
     }
     pthread_mutex_unlock(&buffer->oversize_lock);

@@ -13,9 +13,11 @@
  *   order                  timestamps ascend in the file
  *   nothing is forgotten   when the appenders are done, no complete block is left behind; in
  *                          an eager buffer and with the flusher thread, nothing at all
- *   no starvation          after the offer the holder makes at most OFFERED_WRITES_MAX writes,
- *                          however many the others append (not where the flusher thread is there
- *                          to write for all), and who waits for its turn waits for one
+ *   no starvation          after the offer the holder of an eager buffer makes at most
+ *                          OFFERED_WRITES_MAX writes, however many the others append, and who
+ *                          waits for its turn waits for one. (Where not every append looks at the
+ *                          flag, the holder may write each block before the thread that has
+ *                          sealed it finds it complete.)
  *   no deadlock            every thread comes to its end
  *   no livelock            no cycle of steps in which nothing gets on (spin's -DNP)
  *
@@ -59,8 +61,9 @@
 #endif
 
 /* What was complete before the offer, in BLOCKS blocks at most, and of each other thread an append
- * that has been committed and has not yet looked at the flag. */
-#define OFFERED_WRITES_MAX (BLOCKS + THREADS - 1)
+ * that has been committed and has not yet looked at the flag; one of them may be oversize, and
+ * have sealed a block before. */
+#define OFFERED_WRITES_MAX (BLOCKS + THREADS - 1 + (OVERSIZE < APPENDS))
 
 #define OPEN 255
 
@@ -333,13 +336,18 @@ inline commit_oversize()
     add_committed(own, 1);
     complete = false;
     do
-    :: flushed > own -> break
-    :: d_step { else -> seen = flushed } ->
+    :: true ->
+           seen = flushed;
            flush();
+           if
+           :: seen > own -> break
+           :: else
+           fi;
            wait();
            seen = 0
     od;
-    own = 0
+    skip;
+    d_step { own = 0; seen = 0 }
 }
 
 /* append_buffer.c: flushing */
@@ -526,7 +534,7 @@ inline end_write()
 {
     if
     :: offered ->
-#ifndef BACKGROUND
+#ifdef EAGER
            d_step { written++; assert(written <= OFFERED_WRITES_MAX) };
 #endif
 #ifdef MUTANT_LEAVES_WITHOUT_SUCCESSOR
