@@ -118,6 +118,7 @@ static void a_child_that_closes_all_descriptors_goes_on(void **state)
         struct jitdump *dump = life_open(modes[mode], ALL_FILES);
         assert_non_null(dump);
         assert_int_equal(life_load(dump, "of the parent"), 0);
+        rest_before_fork();
         const pid_t child = fork();
         if (child == 0) {
             close_all_and_open_own();
@@ -135,6 +136,7 @@ static void a_child_that_closes_all_descriptors_goes_on(void **state)
         assert_string_equal((char *)map.bytes, "1000 4 of the parent\n1000 4 of the child\n");
         free(map.bytes);
         unlink(perf_map_path(child));
+        rest_before_fork();
         const pid_t idle = fork();
         if (idle == 0) {
             close_all_and_open_own();
