@@ -28,8 +28,8 @@ struct checking {
 };
 
 /* Between the time in a dump's header and the dump's mapping, by which the shift is too large: tens of
- * microseconds, and more where the process lost its processor just then. */
-#define SHIFT_TOLERANCE 1000000 /* ns */
+ * microseconds, and milliseconds where the process lost its processor just then. */
+#define SHIFT_TOLERANCE 10000000 /* ns */
 
 static int by_address(const void *left, const void *right)
 {
