@@ -179,27 +179,27 @@ static void a_living_dump_is_not_replaced(void **state)
     jd_dump_file_close(&second, true);
 }
 
-static int64_t set_age(const char *path, int64_t age_ns)
+static int64_t realtime_ns(void)
 {
     struct timespec now;
     assert_int_equal(clock_gettime(CLOCK_REALTIME, &now), 0);
-    const int64_t ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - age_ns;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t set_age(const char *path, int64_t age_ns)
+{
+    const int64_t ns = realtime_ns() - age_ns;
     const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
                                       {(time_t)(ns / 1000000000), (long)(ns % 1000000000) | 1}};
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
     return age_ns;
 }
 
-/* How long this process has been running, as ps(1) has it. */
-static int64_t running_ns(void)
+/* Just behind the process's start. */
+static int64_t started_ns;
+__attribute__((constructor)) static void note_start(void)
 {
-    char command[64], text[64] = "";
-    snprintf(command, sizeof(command), "ps -o etimes= -p %d", (int)getpid());
-    FILE *ps = popen(command, "r");
-    assert_non_null(ps);
-    assert_non_null(fgets(text, sizeof(text), ps));
-    pclose(ps);
-    return strtoll(text, NULL, 10) * 1000000000;
+    started_ns = realtime_ns();
 }
 
 /* What V8 and CPython write in the same process is locked by nobody. */
@@ -217,7 +217,7 @@ static void a_dump_of_another_emitter_in_this_process_is_not_replaced(void **sta
     assert_int_equal(after.st_size, 4);
     fclose(another);
     /* An earlier process's is older than this one. */
-    const int64_t running = running_ns();
+    const int64_t running = realtime_ns() - started_ns;
     set_age(path, running);
     assert_int_equal(create(*state), JITDUMP_ERROR_FILE_IN_USE);
     set_age(path, running + INT64_C(2000000000));
