@@ -138,8 +138,10 @@ class Kernel(unittest.TestCase):
             for scenario in ("all", "unlink", "stale", "exit"):
                 for step in ("", "open", "load_plain"):
                     for call in calls:
+                        # Without the process's start, what is in the way counts as living.
+                        doubt = {"FILE_IN_USE"} if (call, scenario) == ("pread64", "stale") else set()
                         for number in (errno.EPERM, errno.EACCES, errno.ENOSYS):
-                            self.run_one(scenario, mode, anything,
+                            self.run_one(scenario, mode, anything | doubt,
                                          f"seccomp@{step}:{number}:{call}")
 
     def test_dump_cut_underneath(self) -> None:
