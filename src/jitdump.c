@@ -2,8 +2,8 @@
  * The emitter, whole: all that a JIT links. Compiling this file alone is all there is to
  * building it.
  *
- * Its rooms, from the lowest: format, platform, system and buffer and encode, emitter. None knows one above
- * itself; tests/packaging/dependencies.py draws it, and fails if one does.
+ * Its rooms, from the lowest: format, platform, system and buffer and encode, emitter. None knows
+ * one above itself: tests/packaging/dependencies.py draws them, and fails if one does.
  */
 #include "buffer/append_buffer.c"
 #include "buffer/background.c"
