@@ -35,6 +35,8 @@ need perf 'linux-perf|linux-tools-generic'
 need llvm-dwarfdump llvm
 need eu-addr2line elfutils
 need gdb gdb
+need lowdown lowdown
+need mandoc mandoc
 need qemu-aarch64 qemu-user
 need aarch64-linux-gnu-gcc 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
 need riscv64-linux-gnu-gcc 'gcc-riscv64-linux-gnu libc6-dev-riscv64-cross'
