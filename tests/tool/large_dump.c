@@ -48,8 +48,11 @@ static void add_calls(struct jitdump_code *code, uint32_t number, uint32_t calls
     static struct jitdump_function functions[CALLS_MAX + 1];
     static struct jitdump_position positions[CALLS_MAX + 1];
     static struct jitdump_offset offsets[3 * CALLS_MAX + 2];
-    static struct jitdump_track track = {
-        .name = "source", .functions = functions, .positions = positions, .offsets = offsets};
+    static struct jitdump_track track = {.struct_size = sizeof(track),
+                                         .name = "source",
+                                         .functions = functions,
+                                         .positions = positions,
+                                         .offsets = offsets};
     uint32_t offset_count = 0;
     for (uint32_t i = 0; i <= calls; i++) {
         const uint32_t name = (number + 7 * i) % NAMES;
