@@ -3,8 +3,7 @@
  */
 #define _GNU_SOURCE
 #include "tool/command.h"
-#include "tool/dump.h"
-#include "tool/input.h"
+#include "tool/instant.h"
 #include "tool/messages.h"
 #include "tool/progress.h"
 #include "tool/whole_file.h"
@@ -84,29 +83,6 @@ static int parse(int argc, char **argv, struct elf_arguments *arguments)
     }
     arguments->dump = argv[optind];
     return -1;
-}
-
-/* What is wrong with records: the first few are told, the rest counted. */
-enum { TOLD_MAX = 5 };
-
-struct told {
-    const char *dump;
-    uint64_t count;
-};
-
-static void tell(void *context, uint64_t offset, const char *reason)
-{
-    struct told *const told = context;
-    progress_end();
-    if (++told->count <= TOLD_MAX)
-        complain("%s: record at offset %#" PRIx64 " is left out: %s", told->dump, offset, reason);
-}
-
-static void tell_rest(const struct told *told)
-{
-    if (told->count > TOLD_MAX)
-        complain("%s: %" PRIu64 " more records are left out; 'jitdump check' lists them",
-                 told->dump, told->count - TOLD_MAX);
 }
 
 /* Files. All of them are written before the first gets its name. */
@@ -191,59 +167,16 @@ static bool write_files(const struct elf_arguments *arguments, const struct hist
     return finish_outputs(outputs, written, arguments->options.relative);
 }
 
-/* The history at the instant */
-
-static bool write_instant(const struct elf_arguments *arguments, const struct history *history)
-{
-    uint32_t *lives;
-    uint32_t count;
-    uint64_t time = UINT64_MAX;
-    if (arguments->at != NULL && !parse_time(&history->reader, arguments->at, &time)) {
-        complain("--at takes a time as it is shown, or 'end', not '%s'", arguments->at);
-        return false;
-    }
-    struct placed *pieces = NULL;
-    const bool has_lives = jd_history_at(history, time, &lives, &count);
-    if (has_lives)
-        pieces = malloc(((size_t)count + 1) * sizeof(*pieces));
-    if (pieces == NULL) {
-        complain("out of memory");
-        if (has_lives)
-            free(lives);
-        return false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const struct life *const life = &history->lives[lives[i]];
-        pieces[i] = (struct placed){&history->pieces[life->piece], life->address};
-    }
-    free(lives);
-    const bool written = write_files(arguments, history, pieces, count);
-    free(pieces);
-    return written;
-}
-
 int elf_command(int argc, char **argv)
 {
     struct elf_arguments arguments = {.at = NULL};
     const int status = parse(argc, argv, &arguments);
     if (status != -1)
         return status;
-    struct told told = {.dump = arguments.dump};
-    const struct problems reading = {tell, &told, progress_reading};
-    const struct problems writing = {tell, &told, progress_writing};
-    arguments.options.problems = &writing;
-
-    struct mapped_file file;
-    if (!open_file(&file, arguments.dump))
-        return STATUS_TROUBLE;
-    struct history history;
-    bool written = read_history(&history, &file, arguments.dump, &reading);
-    if (written) {
-        tell_end(arguments.dump, &history.reader);
-        written = write_instant(&arguments, &history);
-        tell_rest(&told);
-    }
-    jd_history_free(&history);
-    jd_mapped_file_close(&file);
+    struct instant instant;
+    bool written = instant_open(&instant, arguments.dump, arguments.at);
+    arguments.options.problems = &instant.problems;
+    written = written && write_files(&arguments, &instant.history, instant.pieces, instant.count);
+    instant_close(&instant);
     return written ? STATUS_OK : STATUS_TROUBLE;
 }

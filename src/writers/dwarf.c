@@ -11,8 +11,6 @@
  */
 #include "writers/dwarf.h"
 
-#include "writers/printable_text.h"
-
 #include <stdlib.h>
 
 enum {
@@ -102,8 +100,8 @@ void dwarf_init(struct dwarf *dwarf, bool big_endian, uint8_t address_size)
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
         sections[i]->big_endian = big_endian;
     dwarf->program.address_size = address_size;
-    string_table_init(&dwarf->strings);
-    string_table_init(&dwarf->files);
+    /* "??" is what tools print for a file that is not known. */
+    described_texts_init(&dwarf->texts, TEXT_BYTES, "??");
     put_abbreviations(&dwarf->abbrev);
 }
 
@@ -115,13 +113,9 @@ void dwarf_free(struct dwarf *dwarf)
     bytes_free(&dwarf->ranges);
     bytes_free(&dwarf->aranges);
     bytes_free(&dwarf->program.bytes);
-    bytes_free(&dwarf->scratch);
     bytes_free(&dwarf->boundaries);
-    string_table_free(&dwarf->strings);
-    string_table_free(&dwarf->files);
-    free(dwarf->piece_strings);
+    described_texts_free(&dwarf->texts);
     free(dwarf->inlined);
-    dwarf->piece_strings = NULL;
     dwarf->inlined = NULL;
 }
 
@@ -174,51 +168,9 @@ static void end_unit(struct dwarf *dwarf)
     bytes_put_at(&dwarf->info, dwarf->unit_high_pc, dwarf->unit_high - dwarf->unit_low, 8);
     bytes_put_length(&dwarf->info, dwarf->unit_start);
     put_arange(dwarf);
-    line_program_write(&dwarf->program, &dwarf->files, &dwarf->line);
-    string_table_reset(&dwarf->files);
+    line_program_write(&dwarf->program, &dwarf->texts.files, &dwarf->line);
+    string_table_reset(&dwarf->texts.files);
     dwarf->unit_functions = 0;
-}
-
-/* Strings of the piece */
-
-static bool reset_piece_strings(struct dwarf *dwarf, uint32_t count)
-{
-    if (count > dwarf->piece_string_capacity) {
-        free(dwarf->piece_strings);
-        dwarf->piece_strings = malloc(count * sizeof(*dwarf->piece_strings));
-        dwarf->piece_string_capacity = dwarf->piece_strings != NULL ? count : 0;
-        if (dwarf->piece_strings == NULL)
-            return false;
-    }
-    if (count > 0)
-        memset(dwarf->piece_strings, 0, count * sizeof(*dwarf->piece_strings));
-    return true;
-}
-
-static struct table_string add_text(struct dwarf *dwarf, struct string_table *table,
-                                    struct span text)
-{
-    const struct span printable = printable_text(text, &dwarf->scratch);
-    return string_table_add(table, printable.data, (size_t)printable.size);
-}
-
-/* "??" is what tools print for a file that is not known. */
-static uint32_t unknown_file(struct dwarf *dwarf)
-{
-    return string_table_add(&dwarf->files, "??", 2).number;
-}
-
-static uint32_t file_number(struct dwarf *dwarf, const struct description *description,
-                            uint32_t string)
-{
-    if (string == DESCRIPTION_NONE)
-        return unknown_file(dwarf);
-    uint32_t *const known = &dwarf->piece_strings[string].in_files;
-    if (*known == 0)
-        *known = add_text(dwarf, &dwarf->files, description->strings[string]).number;
-    if (*known == 0) /* an empty name */
-        *known = unknown_file(dwarf);
-    return *known;
 }
 
 /* Functions that are inlined: each unit says once of each that it has such a function, before
@@ -226,7 +178,7 @@ static uint32_t file_number(struct dwarf *dwarf, const struct description *descr
 
 static bool grow_inlined(struct dwarf *dwarf)
 {
-    const uint32_t count = 2 * dwarf->strings.string_count + 1;
+    const uint32_t count = 2 * dwarf->texts.names.string_count + 1;
     void *const inlined = realloc(dwarf->inlined, count * sizeof(*dwarf->inlined));
     if (inlined == NULL)
         return false;
@@ -240,26 +192,25 @@ static bool grow_inlined(struct dwarf *dwarf)
 static void put_inlined_function(struct dwarf *dwarf, const struct description *description,
                                  uint32_t name)
 {
-    struct table_string *const known = &dwarf->piece_strings[name].in_strings;
-    if (known->number == 0)
-        *known = add_text(dwarf, &dwarf->strings, description->strings[name]);
-    if (known->number >= dwarf->inlined_count && !grow_inlined(dwarf)) {
+    const struct table_string known = described_name(&dwarf->texts, description, name);
+    if (known.number >= dwarf->inlined_count && !grow_inlined(dwarf)) {
         dwarf->failed = true;
         return;
     }
-    struct inlined_function *const inlined = &dwarf->inlined[known->number];
+    struct inlined_function *const inlined = &dwarf->inlined[known.number];
     if (inlined->unit == dwarf->unit)
         return;
     *inlined = (struct inlined_function){dwarf->unit,
                                          (uint32_t)(dwarf->info.size - dwarf->unit_start)};
     bytes_u8(&dwarf->info, INLINED_FUNCTION + 1);
-    bytes_u32(&dwarf->info, known->offset);
+    bytes_u32(&dwarf->info, known.offset);
     bytes_u8(&dwarf->info, DW_INL_inlined);
 }
 
-static uint32_t inlined_function(const struct dwarf *dwarf, uint32_t name)
+static uint32_t inlined_function(struct dwarf *dwarf, const struct description *description,
+                                 uint32_t name)
 {
-    return dwarf->inlined[dwarf->piece_strings[name].in_strings.number].offset;
+    return dwarf->inlined[described_name(&dwarf->texts, description, name).number].offset;
 }
 
 /* Functions */
@@ -317,7 +268,7 @@ static void put_rows(struct dwarf *dwarf, uint64_t address, uint64_t size,
             line_program_end_sequence(&dwarf->program, address + row->code_offset);
             continue;
         }
-        const uint32_t file = file_number(dwarf, description, row->file);
+        const uint32_t file = described_file(&dwarf->texts, description, row->file);
         uint32_t offset = row->code_offset;
         line_program_row(&dwarf->program, address + offset, file, row->line, row->column);
         for (; boundary < end; boundary += sizeof(uint32_t)) {
@@ -352,8 +303,9 @@ static void put_call(struct dwarf *dwarf, uint64_t address, const struct descrip
     const struct code_range *const ranges = &description->ranges[call->first_range];
     const unsigned abbreviation = call->range_count == 1 ? CALL_OF_ONE_RANGE : CALL_OF_RANGES;
     bytes_u8(info, abbreviation + !has_children);
-    bytes_u32(info, inlined_function(dwarf, description->functions[call->function].name));
-    bytes_uleb128(info, file_number(dwarf, description, call->call_file));
+    bytes_u32(info, inlined_function(dwarf, description,
+                                     description->functions[call->function].name));
+    bytes_uleb128(info, described_file(&dwarf->texts, description, call->call_file));
     bytes_uleb128(info, call->call_line);
     bytes_uleb128(info, call->call_column);
     if (call->range_count == 1) {
@@ -382,10 +334,8 @@ void dwarf_add(struct dwarf *dwarf, struct span name, uint64_t address, uint64_t
                const struct description *description)
 {
     struct bytes *const info = &dwarf->info;
-    if (!reset_piece_strings(dwarf, description->string_count)) {
-        dwarf->failed = true;
+    if (!described_texts_begin(&dwarf->texts, description))
         return;
-    }
     if (dwarf->unit_functions == FUNCTIONS_OF_A_UNIT)
         end_unit(dwarf);
     if (dwarf->unit_functions++ == 0)
@@ -398,7 +348,7 @@ void dwarf_add(struct dwarf *dwarf, struct span name, uint64_t address, uint64_t
     if (dwarf->failed)
         return;
     bytes_u8(info, FUNCTION + (description->call_count == 0));
-    bytes_u32(info, add_text(dwarf, &dwarf->strings, name).offset);
+    bytes_u32(info, described_own_name(&dwarf->texts, name).offset);
     put_address(dwarf, info, address);
     bytes_u32(info, size);
     put_rows(dwarf, address, size, description);
@@ -408,11 +358,11 @@ void dwarf_add(struct dwarf *dwarf, struct span name, uint64_t address, uint64_t
 enum dwarf_error dwarf_finish(struct dwarf *dwarf)
 {
     end_unit(dwarf);
-    const struct bytes *const sections[] = {&dwarf->abbrev,  &dwarf->info,    &dwarf->line,
-                                            &dwarf->ranges,  &dwarf->aranges, &dwarf->strings.bytes,
-                                            &dwarf->scratch, &dwarf->files.bytes,
-                                            &dwarf->boundaries};
-    enum dwarf_error error = dwarf->failed ? DWARF_NO_MEMORY : DWARF_OK;
+    const struct bytes *const sections[] = {&dwarf->abbrev, &dwarf->info,    &dwarf->line,
+                                            &dwarf->ranges, &dwarf->aranges, &dwarf->boundaries,
+                                            &dwarf->texts.names.bytes};
+    enum dwarf_error error =
+        dwarf->failed || described_texts_failed(&dwarf->texts) ? DWARF_NO_MEMORY : DWARF_OK;
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
         if (sections[i]->failed)
             return DWARF_NO_MEMORY;

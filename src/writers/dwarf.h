@@ -5,18 +5,17 @@
 #ifndef JITDUMP_WRITERS_DWARF_H
 #define JITDUMP_WRITERS_DWARF_H
 
-#include "reader/description.h"
+#include "writers/described_texts.h"
 #include "writers/line_program.h"
-#include "writers/string_table.h"
 
 struct dwarf {
-    /* The sections. That of strings is strings.bytes. */
+    /* The sections. That of strings is texts.names.bytes. */
     struct bytes abbrev;
     struct bytes info;
     struct bytes line;
     struct bytes ranges;
     struct bytes aranges;
-    struct string_table strings;
+    struct described_texts texts; /* the files are the unit's */
     uint8_t address_size;
 
     /* The unit that is being written, if it has any functions. */
@@ -26,24 +25,16 @@ struct dwarf {
     uint64_t unit_low;
     uint64_t unit_high;
     struct line_program program;
-    struct string_table files;
 
     uint32_t unit; /* counts from 1 */
-    /* By the number of a name in `strings`: where the unit says that this function is inlined. */
+    /* By the number of a name in `texts`: where the unit says that this function is inlined. */
     struct inlined_function {
         uint32_t unit; /* another one: it has not been said in this */
         uint32_t offset; /* from the unit's start */
     } *inlined;
     uint32_t inlined_count;
 
-    /* By the index of the described piece's strings, 0 where it has not been asked for. */
-    struct piece_string {
-        struct table_string in_strings;
-        uint32_t in_files; /* a number */
-    } *piece_strings;
-    uint32_t piece_string_capacity;
     struct bytes boundaries; /* as an array of uint32_t */
-    struct bytes scratch;
     bool failed;
 };
 

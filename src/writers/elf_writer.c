@@ -84,23 +84,15 @@ static uint16_t put_section(struct elf *elf, struct elf_section section, const s
     if ((section.flags & SHF_ALLOC) != 0)
         section.address = elf->load_address + elf->offset - elf->result->base;
     file_writer_put(&elf->file, elf->offset, bytes->data, (size_t)section.size);
-    digest_add(&elf->digest, bytes->data, (size_t)section.size);
     elf->offset += section.size;
     return add_section(elf, section);
 }
 
 /* Pieces */
 
-static struct span name_of(struct elf *elf, const struct piece *piece)
+static void add_symbol(struct elf *elf, const struct placed *placed)
 {
-    static const char nameless[] = "<anonymous>";
-    if (piece->name.size == 0)
-        return (struct span){(const unsigned char *)nameless, sizeof(nameless) - 1};
-    return printable_text(piece->name, &elf->scratch);
-}
-
-static void add_symbol(struct elf *elf, const struct placed *placed, struct span name)
-{
+    const struct span name = printable_name(placed->piece->name, TEXT_BYTES, &elf->scratch);
     const uint32_t offset =
         string_table_add(&elf->symbol_names, name.data, (size_t)name.size).offset;
     elf_put_symbol(&elf->symbols, &elf->machine, offset, placed->address - elf->result->base,
@@ -147,22 +139,16 @@ static void add_frames(struct elf *elf, const struct history *history, const str
 static bool add_piece(struct elf *elf, const struct history *history, const struct placed *placed)
 {
     const struct piece *const piece = placed->piece;
-    const uint64_t place[2] = {placed->address, piece->code_size};
-    unsigned char bytes[sizeof(place)];
-    bytes_store(bytes, place[0], 8, false);
-    bytes_store(bytes + 8, place[1], 8, false);
-    digest_add(&elf->digest, bytes, sizeof(bytes));
-    digest_add(&elf->digest, piece->code, (size_t)piece->code_size);
+    build_id_add(&elf->digest, history, placed);
     file_writer_put(&elf->file, placed->address - elf->load_address, piece->code,
                     (size_t)piece->code_size);
 
     if (!jd_description_read(&elf->description, history, piece, elf->options->problems))
         return false;
     elf->result->described += elf->description.row_count > 0;
-    const struct span name = name_of(elf, piece);
-    dwarf_add(&elf->dwarf, name, placed->address - elf->result->base, piece->code_size,
+    dwarf_add(&elf->dwarf, piece->name, placed->address - elf->result->base, piece->code_size,
               &elf->description);
-    add_symbol(elf, placed, name);
+    add_symbol(elf, placed);
     add_frames(elf, history, placed);
     return true;
 }
@@ -226,7 +212,7 @@ static void put_debug_sections(struct elf *elf)
         {".debug_line", &elf->dwarf.line, 0, 0},
         {".debug_ranges", &elf->dwarf.ranges, 0, 0},
         {".debug_aranges", &elf->dwarf.aranges, 0, 0},
-        {".debug_str", &elf->dwarf.strings.bytes, SHF_MERGE | SHF_STRINGS, 1},
+        {".debug_str", &elf->dwarf.texts.names.bytes, SHF_MERGE | SHF_STRINGS, 1},
     };
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
         if (sections[i].bytes->size > 0)
@@ -321,8 +307,15 @@ static void put_segments(const struct elf *elf, uint64_t loaded_size, struct byt
         elf_put_segment(to, &elf->machine, &segments[i]);
 }
 
-static void put_build_id(const struct elf *elf, struct bytes *to)
+/* The options make other files of the same pieces. With none of them the id is that of the pieces. */
+static void put_build_id(struct elf *elf, struct bytes *to)
 {
+    const struct elf_options *const options = elf->options;
+    if (options->relative || options->dynsym || options->frame_address != 0) {
+        unsigned char bytes[2 + 8] = {options->relative, options->dynsym};
+        bytes_store(bytes + 2, options->frame_address, 8, false);
+        digest_add(&elf->digest, bytes, sizeof(bytes));
+    }
     digest_end(&elf->digest, elf->result->build_id);
     bytes_u32(to, 4);
     bytes_u32(to, DIGEST_SIZE);
@@ -372,10 +365,6 @@ static void begin(struct elf *elf, const struct placed *pieces, size_t count)
     elf->result->load_address = elf->load_address - elf->result->base;
     elf->offset = elf->code_end - elf->load_address;
 
-    const unsigned char facts[] = {(unsigned char)elf->elf_mach,
-                                   (unsigned char)(elf->elf_mach >> 8), elf->big_endian,
-                                   elf->options->relative};
-    digest_add(&elf->digest, facts, sizeof(facts));
     add_section(elf, (struct elf_section){.name = "", .type = SHT_NULL});
     add_section(elf, (struct elf_section){.name = ".note.gnu.build-id",
                                           .type = SHT_NOTE,
@@ -464,9 +453,8 @@ enum elf_error elf_write(int fd, const struct history *history, const struct pla
                       .result = result,
                       .elf_mach = jd_dump_machine(&history->reader),
                       .machine = machine_of(jd_dump_machine(&history->reader))};
-    const uint16_t one = 1;
-    const bool is_host_big = *(const unsigned char *)&one == 0;
-    elf.big_endian = is_host_big != history->reader.swapped;
+    elf.big_endian = jd_dump_is_big_endian(&history->reader);
+    build_id_begin(&elf.digest, history);
     *result = (struct elf_result){.base = 0};
     enum elf_error error = check_pieces(&elf, pieces, count);
     if (error != ELF_OK)

@@ -11,14 +11,7 @@
 #ifndef JITDUMP_WRITERS_ELF_WRITER_H
 #define JITDUMP_WRITERS_ELF_WRITER_H
 
-#include "reader/history.h"
-#include "writers/digest.h"
-
-/* A piece, and where it lies. */
-struct placed {
-    const struct piece *piece;
-    uint64_t address;
-};
+#include "writers/placed.h"
 
 struct elf_options {
     /* ET_DYN, with addresses that count from elf_result.base. Else ET_EXEC, with the process's. */

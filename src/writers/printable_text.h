@@ -1,5 +1,5 @@
 /*
- * Names and files of a dump as text that no line-based tool stumbles over.
+ * Names and files of a dump as text that the readers of a format take.
  */
 #ifndef JITDUMP_WRITERS_PRINTABLE_TEXT_H
 #define JITDUMP_WRITERS_PRINTABLE_TEXT_H
@@ -7,26 +7,16 @@
 #include "format/cursor.h"
 #include "writers/bytes.h"
 
-static inline bool is_control(unsigned char byte)
-{
-    return byte < 0x20 || byte == 0x7f;
-}
+enum text_rule {
+    TEXT_BYTES, /* any bytes but control characters, which no line-based tool stumbles over */
+    TEXT_UTF8   /* those of UTF-8 alone */
+};
 
-/* The text, with "?" for control characters. `memory` is used if there are any; the result lasts as
- * long as its bytes do. Out of memory, it is empty. */
-static inline struct span printable_text(struct span text, struct bytes *memory)
-{
-    uint64_t at = 0;
-    while (at < text.size && !is_control(text.data[at]))
-        at++;
-    if (at == text.size)
-        return text;
-    memory->size = 0;
-    bytes_copy(memory, text.data, (size_t)text.size);
-    for (; at < memory->size; at++)
-        if (is_control(memory->data[at]))
-            memory->data[at] = '?';
-    return (struct span){memory->data, memory->size};
-}
+/* The text, with "?" for each byte that must not be. `memory` is used if there are any; the result
+ * lasts as long as its bytes do. Out of memory, it is empty. */
+struct span printable_text(struct span text, enum text_rule rule, struct bytes *memory);
+
+/* The same, and for a function without a name "<anonymous>". */
+struct span printable_name(struct span name, enum text_rule rule, struct bytes *memory);
 
 #endif
