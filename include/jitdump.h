@@ -67,7 +67,7 @@
 
 /* The version of this header, and of the library built from it. */
 #define JITDUMP_VERSION_MAJOR 0
-#define JITDUMP_VERSION_MINOR 1
+#define JITDUMP_VERSION_MINOR 2
 #define JITDUMP_VERSION_PATCH 0
 
 /* What stands in front of each function. A program that has the library's sources among its own

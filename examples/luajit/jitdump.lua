@@ -64,7 +64,7 @@ int jitdump_close(struct jitdump *dump);
 int jitdump_load(struct jitdump *dump, const struct jitdump_code *code, uint64_t *code_index);
 const char *jitdump_strerror(int error);
 ]]
-local library = ffi.load("libjitdump.so.0.1")
+local library = ffi.load("libjitdump.so.0.2")
 local FLUSH_MODES = { ["write-through"] = 0, buffered = 1, background = 2 }
 
 local function open()

@@ -1,7 +1,7 @@
 // The library's structs and functions, as jitdump.h declares them.
 import koffi from 'koffi';
 
-const library = koffi.load('libjitdump.so.0.1');
+const library = koffi.load('libjitdump.so.0.2');
 
 koffi.opaque('jitdump');
 

@@ -224,7 +224,7 @@ class Contents(DumpTest):
         self.assertEqual(function.load.name, "child's")
 
     def test_the_library_is_of_this_version(self) -> None:
-        self.assertEqual(jitdump.version()[:2], (0, 1))
+        self.assertEqual(jitdump.version()[:2], (0, 2))
 
 
 if __name__ == "__main__":

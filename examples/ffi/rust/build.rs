@@ -4,7 +4,7 @@
 use std::process::Command;
 
 // The binary interface that src/raw.rs declares.
-const VERSIONS: &str = "jitdump >= 0.1 jitdump < 0.2";
+const VERSIONS: &str = "jitdump >= 0.2 jitdump < 0.3";
 
 fn pkg_config(arguments: &[&str]) -> String {
     let output = Command::new("pkg-config")

@@ -95,7 +95,7 @@ final class Native {
             JAVA_LONG.withName("track_count"));
 
     private static final SymbolLookup LIBRARY =
-            SymbolLookup.libraryLookup("libjitdump.so.0.1", Arena.global());
+            SymbolLookup.libraryLookup("libjitdump.so.0.2", Arena.global());
 
     static final MethodHandle OPTIONS_INIT =
             function("jitdump_options_init", FunctionDescriptor.ofVoid(ADDRESS, JAVA_INT));

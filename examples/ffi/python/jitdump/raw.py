@@ -8,7 +8,7 @@ import enum
 from ctypes import POINTER, c_char, c_char_p, c_int, c_int64, c_uint32, c_uint64, c_void_p
 
 # The name carries the version of the binary interface that is declared here.
-SONAME = "libjitdump.so.0.1"
+SONAME = "libjitdump.so.0.2"
 
 CODE_SIZE_MAX = 0x7FFFFFFF
 NONE = 0xFFFFFFFF

@@ -364,5 +364,5 @@ fn many_threads_load_at_once() {
 #[test]
 fn the_library_is_of_this_version() {
     let (major, minor, _) = jitdump::version();
-    assert_eq!(format!("{}.{}", major, minor), "0.1");
+    assert_eq!(format!("{}.{}", major, minor), "0.2");
 }
