@@ -1,7 +1,6 @@
 #include "writers/elf_writer.h"
 
 #include "format/machine.h"
-#include "reader/decode.h"
 #include "reader/read_description.h"
 #include "writers/dwarf.h"
 #include "writers/elf_sections.h"
@@ -99,41 +98,18 @@ static void add_symbol(struct elf *elf, const struct placed *placed)
                    placed->piece->code_size, SECTION_TEXT);
 }
 
-/* NULL, or what is wrong with the piece's unwinding data. */
-static const char *add_frames_of(struct elf *elf, const struct history *history,
-                                 const struct placed *placed, bool *has_any)
-{
-    const struct piece *const piece = placed->piece;
-    struct dump_record record;
-    struct unwinding_record unwinding;
-    struct decode_problem problem;
-    *has_any = true;
-    if (!jd_dump_reader_at(&history->reader, piece->unwinding, &record))
-        return "its record can't be read";
-    if (!jd_decode_unwinding(&history->reader, &record, &unwinding, &problem))
-        return problem.reason;
-    *has_any = unwinding.eh_frame.size > 0; /* V8 describes most code by a header alone */
-    if (!*has_any)
-        return NULL;
-    const struct merged_frames_input input = {.eh_frame = unwinding.eh_frame,
-                                              .eh_frame_hdr = unwinding.eh_frame_hdr,
-                                              .swapped = history->reader.swapped,
-                                              .loaded_at = piece->code_addr,
-                                              .address = placed->address,
-                                              .size = piece->code_size};
-    return merged_frames_add(&elf->frames, &input);
-}
-
 static void add_frames(struct elf *elf, const struct history *history, const struct placed *placed)
 {
-    bool has_any = false;
-    const uint64_t offset = placed->piece->unwinding;
-    const char *const wrong =
-        offset == 0 ? NULL : add_frames_of(elf, history, placed, &has_any);
-    elf->result->unwound += has_any && wrong == NULL;
+    struct function_frames frames;
+    const char *wrong = function_frames_find(&frames, history, placed);
+    if (wrong == NULL && frames.eh_frame.size == 0)
+        return;
+    if (wrong == NULL)
+        wrong = merged_frames_add(&elf->frames, &frames);
+    elf->result->unwound += wrong == NULL;
     elf->result->refused += wrong != NULL;
     if (wrong != NULL)
-        tell_problem(elf->options->problems, offset, wrong);
+        tell_problem(elf->options->problems, placed->piece->unwinding, wrong);
 }
 
 static bool add_piece(struct elf *elf, const struct history *history, const struct placed *placed)

@@ -110,22 +110,6 @@ static const char *add_fde(struct merged_frames *frames, size_t cie, const struc
 
 /* A function's data */
 
-/* Where the code lies now. NULL, or what is wrong. */
-static const char *place_fde(const struct merged_frames_input *input, struct frame_fde *fde)
-{
-    uint64_t offset = fde->address - input->loaded_at;
-    /* One entry that is as long as the code is the code's, whatever its emitter took the place of
-     * the data for. */
-    if (offset >= input->size && fde->size == input->size)
-        offset = 0;
-    if (offset >= input->size)
-        return "its .eh_frame is of other code";
-    if (fde->size > input->size - offset)
-        fde->size = input->size - offset;
-    fde->address = input->address + offset;
-    return NULL;
-}
-
 static const char *check_instructions(struct span instructions, bool swapped)
 {
     return cfi_check((struct cursor){.at = instructions.data,
@@ -134,48 +118,18 @@ static const char *check_instructions(struct span instructions, bool swapped)
                                      .swapped = swapped});
 }
 
-static const char *add_one(struct merged_frames *frames, const struct merged_frames_input *input,
-                           struct frame_fde *fde)
+static const char *add_one(void *context, struct eh_frame *reader, const struct frame_fde *fde)
 {
-    const char *wrong = check_instructions(fde->cie.instructions, input->swapped);
+    struct merged_frames *const frames = context;
+    const bool swapped = reader->cursor.swapped;
+    const char *wrong = check_instructions(fde->cie.instructions, swapped);
     if (wrong == NULL)
-        wrong = check_instructions(fde->instructions, input->swapped);
-    if (wrong == NULL)
-        wrong = place_fde(input, fde);
+        wrong = check_instructions(fde->instructions, swapped);
     if (wrong != NULL)
         return wrong;
     if (fde->cie.return_address_register > UINT8_MAX)
         return "its .eh_frame has the return address in a register above 255";
     return add_fde(frames, add_cie(frames, &fde->cie), fde);
-}
-
-static const char *add_all(struct merged_frames *frames, const struct merged_frames_input *input,
-                           struct span section, uint64_t address)
-{
-    struct eh_frame reader;
-    struct frame_fde fde;
-    const size_t before = frames->entry_count;
-    jd_eh_frame_init(&reader, section, section.data, input->swapped, address,
-                     frames->address_size);
-    while (jd_eh_frame_next(&reader, &fde)) {
-        /* Of no code: linkers leave such behind. */
-        const char *const wrong = fde.size == 0 ? NULL : add_one(frames, input, &fde);
-        if (wrong != NULL)
-            return wrong;
-    }
-    if (reader.cursor.error != NULL)
-        return reader.cursor.error;
-    return frames->entry_count == before && !frames->bytes.failed
-               ? "its .eh_frame describes nothing"
-               : NULL;
-}
-
-/* perf, and so most emitters, have .eh_frame first, the specification .eh_frame_hdr (P13). A header
- * begins with its version, 1, and an encoding; a CIE with its length, as four bytes of which in one
- * order or the other the first two are 0, or the second. */
-static bool is_header_first(struct span data)
-{
-    return data.size >= 2 && data.data[0] == 1 && data.data[1] != 0;
 }
 
 void merged_frames_init(struct merged_frames *frames, uint64_t address, bool big_endian,
@@ -195,19 +149,13 @@ void merged_frames_free(struct merged_frames *frames)
 }
 
 const char *merged_frames_add(struct merged_frames *frames,
-                              const struct merged_frames_input *input)
+                              const struct function_frames *function)
 {
-    struct span section = input->eh_frame;
-    uint64_t address = input->loaded_at + (input->size + 7) / 8 * 8;
-    if (is_header_first(section)) {
-        /* Both lie together: the section is what is behind the first so many bytes. */
-        section.data += input->eh_frame_hdr.size;
-        address += input->eh_frame_hdr.size;
-    }
     const size_t size = frames->bytes.size;
     const size_t entry_count = frames->entry_count;
     const uint32_t cie_count = frames->cie_count;
-    const char *const wrong = add_all(frames, input, section, address);
+    const char *const wrong =
+        function_frames_read(function, frames->address_size, add_one, frames);
     if (wrong != NULL) {
         frames->bytes.size = size;
         frames->entry_count = entry_count;

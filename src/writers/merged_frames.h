@@ -1,26 +1,15 @@
 /*
  * One .eh_frame and .eh_frame_hdr from those of many functions.
  *
- * Each function's entries come from its JIT_CODE_UNWINDING_INFO, where they lie as perf expects
- * them: behind the code, rounded up to 8. Here they are read, checked, and written anew for where
- * the code lies now: relative addresses of four bytes, one CIE for all that are alike, without
- * personality routines and their data, which only exceptions need.
+ * Each function's entries are checked, and written anew for where the code lies now: relative
+ * addresses of four bytes, one CIE for all that are alike, without personality routines and their
+ * data, which only exceptions need.
  */
 #ifndef JITDUMP_WRITERS_MERGED_FRAMES_H
 #define JITDUMP_WRITERS_MERGED_FRAMES_H
 
-#include "reader/eh_frame.h"
 #include "writers/bytes.h"
-
-/* A function's data, and where its code is. */
-struct merged_frames_input {
-    struct span eh_frame;     /* not empty */
-    struct span eh_frame_hdr; /* together with eh_frame, in this order or the other */
-    bool swapped;             /* not in this machine's byte order */
-    uint64_t loaded_at;       /* where the data say that the code is */
-    uint64_t address;         /* where it is */
-    uint64_t size;
-};
+#include "writers/function_frames.h"
 
 struct merged_frames {
     struct bytes bytes; /* .eh_frame */
@@ -47,7 +36,7 @@ void merged_frames_free(struct merged_frames *frames);
 /* Returns NULL, or why the function's data can't be used, a static text; then nothing of them is.
  * Out of memory is in bytes.failed. */
 const char *merged_frames_add(struct merged_frames *frames,
-                              const struct merged_frames_input *input);
+                              const struct function_frames *function);
 
 /* Ends the section, and writes the table, which lies right behind it. */
 void merged_frames_finish(struct merged_frames *frames, struct bytes *header);
