@@ -41,7 +41,8 @@
  *   suspend at safepoints only, or block that signal around calls.
  * - A NULL handle is a no-op that returns 0, so that a runtime which is not being
  *   profiled needs no `if`.
- * - It does not print, exit, install signal handlers, or leave errno changed.
+ * - It does not print (but see JITDUMP_DEBUG and jitdump_open_from_environment()), exit, install
+ *   signal handlers, or leave errno changed.
  * - What a pointer argument points to must stay alive and unchanged during the
  *   call, and is not used after it.
  * - A struct starts with its own size (`struct_size = sizeof(struct ...)`), and what
@@ -57,8 +58,8 @@
  * of any length, control characters too, and perf prints those to the terminal. If names come from
  * users, replace control characters first.
  *
- * In this order: the calls that every runtime needs, options, frames, inlining, tiers and sources,
- * extensions, errors.
+ * In this order: the calls that every runtime needs, options, the user's choice, frames, inlining,
+ * tiers and sources, extensions, errors.
  */
 #ifndef JITDUMP_H
 #define JITDUMP_H
@@ -400,7 +401,12 @@ enum jitdump_option_flags {
      * No profiler is known to read it, and where samply reads inline records, in a branch that is
      * not released (March 2026), such a function has no lines, since the record's id is that
      * of the inline record of 2026. Tiers show without it, by their name_prefix. */
-    JITDUMP_TIER_RECORDS = 64
+    JITDUMP_TIER_RECORDS = 64,
+    /* Says on standard error, in one line for each, which calls on the dump return an error, of
+     * which function and why: 100 lines at most, a sticky error once. SIGPIPE does not come
+     * of it. For the time in which a runtime is taught to emit, and for users who miss a function:
+     * `JITDUMP=debug`. */
+    JITDUMP_DEBUG = 128
 };
 
 /* When appended records reach the file. */
@@ -459,6 +465,64 @@ enum jitdump_dialect {
      * record; released samply (0.13) skips both. */
     JITDUMP_DIALECT_SAMPLY_2026 = 2
 };
+
+/*
+ * ENVIRONMENT: the user decides
+ *
+ * Example:
+ *
+ *     // All that a runtime does about options and switches. The user says JITDUMP=1, or
+ *     // JITDUMP=dir=/tmp/dumps,flush=background, and without that the handle stays NULL.
+ *     struct jitdump *open_if_asked(void)
+ *     {
+ *         struct jitdump *dump;
+ *         jitdump_open_from_environment(&dump, NULL);
+ *         return dump;
+ *     }
+ */
+
+/*
+ * Opens a dump if the environment variable JITDUMP asks for one, else does nothing: `*dump` is
+ * NULL, and the result 0. Setuid programs ignore the variable.
+ *
+ * JITDUMP=
+ *     not set, empty, 0    no dump
+ *     1                    a dump, as `defaults` say
+ *     WORD,WORD...         a dump, and of these words each changes what `defaults` say:
+ *
+ *     dir=PATH             the directory. (A path with a comma can only be said by
+ *                          $JITDUMPDIR, which is taken where no directory is given.)
+ *     flush=through        JITDUMP_FLUSH_WRITE_THROUGH
+ *     flush=buffered       JITDUMP_FLUSH_BUFFERED
+ *     flush=background     JITDUMP_FLUSH_BACKGROUND
+ *     limit=BYTES          the size limit; with K, M or G behind the number: times 2^10, 2^20, 2^30
+ *     dialect=perf         JITDUMP_DIALECT_PERF
+ *     dialect=2023         JITDUMP_DIALECT_SAMPLY_2023
+ *     dialect=2026         JITDUMP_DIALECT_SAMPLY_2026
+ *     clock=mono           JITDUMP_CLOCK_MONOTONIC
+ *     clock=tsc            JITDUMP_CLOCK_TSC
+ *     close=keep           what is written stays
+ *     close=empty          JITDUMP_EMPTY_AT_CLOSE
+ *     close=unlink         JITDUMP_UNLINK_AT_CLOSE
+ *     lines=innermost      without JITDUMP_OUTERMOST_LINES
+ *     lines=outermost      JITDUMP_OUTERMOST_LINES
+ *     track=NAME           the track
+ *     perf-map             JITDUMP_PERF_MAP
+ *     source-files         JITDUMP_SOURCE_FILES
+ *     debug                JITDUMP_DEBUG, and the dump's path, or why there is none, is said too
+ *     1                    nothing more
+ *
+ * Of two words for the same thing the later one counts. A word that is not here, or with another
+ * value, is an error, and no dump is opened: ENVIRONMENT.
+ *
+ * `defaults` may be NULL: those of jitdump_open(). Where they have an error_message, it says why
+ * there is no dump, as jitdump_open() does, and the caller passes it on. Where they have none,
+ * the library writes that line to standard error itself: the user has asked for a dump.
+ *
+ * Errors: ENVIRONMENT, those of jitdump_open().
+ */
+JITDUMP_API int jitdump_open_from_environment(struct jitdump **dump,
+                                              const struct jitdump_options *defaults);
 
 /*
  * FRAMES: so that call chains pass through the code
@@ -1011,7 +1075,11 @@ enum jitdump_error {
 
     /* A reserved field is not 0: of the track, or of a function to which one of its positions
      * leads. */
-    JITDUMP_ERROR_RESERVED = -69
+    JITDUMP_ERROR_RESERVED = -69,
+
+    /* $JITDUMP has a word that is unknown, or with a value that it can't have:
+     * jitdump_open_from_environment(). */
+    JITDUMP_ERROR_ENVIRONMENT = -70
 };
 
 #ifdef __cplusplus

@@ -34,9 +34,11 @@
 
 #include "emitter/append.c"
 #include "emitter/embed.c"
+#include "emitter/environment.c"
 #include "emitter/error.c"
 #include "emitter/lifetime.c"
 #include "emitter/load.c"
+#include "emitter/report.c"
 #include "emitter/source_records.c"
 #include "emitter/start.c"
 #include "emitter/unwind.c"

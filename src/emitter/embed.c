@@ -3,6 +3,7 @@
  */
 #include "../platform/c_library.h"
 
+#include "report.h"
 #include "source_records.h"
 #include "start.h"
 #include "../system/new_file.h"
@@ -12,13 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_index,
-                     const char *name_prefix, uint32_t *tier)
+static int add_tier(struct jitdump *dump, const char *name, uint32_t color_index,
+                    const char *name_prefix, uint32_t *tier)
 {
-    if (tier != NULL)
-        *tier = 0;
-    if (dump == NULL)
-        return 0;
     const int error = sticky_error(dump);
     if (error != 0)
         return error;
@@ -44,6 +41,17 @@ int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_inde
     jd_process_unlock();
     jd_process_unshield(shield);
     return result;
+}
+
+int jitdump_add_tier(struct jitdump *dump, const char *name, uint32_t color_index,
+                     const char *name_prefix, uint32_t *tier)
+{
+    if (tier != NULL)
+        *tier = 0;
+    if (dump == NULL)
+        return 0;
+    const int error = add_tier(dump, name, color_index, name_prefix, tier);
+    return reported(dump, error, "jitdump_add_tier", name);
 }
 
 /* Sources */
@@ -131,11 +139,9 @@ static int add_source(struct jitdump *dump, struct source *source, const void *t
     return JITDUMP_ERROR_NO_MEMORY;
 }
 
-int jitdump_embed_source(struct jitdump *dump, const char *path, const void *source,
-                         uint64_t source_size)
+static int embed_source(struct jitdump *dump, const char *path, const void *source,
+                        uint64_t source_size)
 {
-    if (dump == NULL)
-        return 0;
     int error = get_ready(dump);
     if (error != 0)
         return error;
@@ -161,4 +167,13 @@ int jitdump_embed_source(struct jitdump *dump, const char *path, const void *sou
         return error;
     const struct group group = jd_source_group(added);
     return start_and_append(dump, &group, &(uint64_t){0});
+}
+
+int jitdump_embed_source(struct jitdump *dump, const char *path, const void *source,
+                         uint64_t source_size)
+{
+    if (dump == NULL)
+        return 0;
+    const int error = embed_source(dump, path, source, source_size);
+    return reported(dump, error, "jitdump_embed_source", path);
 }

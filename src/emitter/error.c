@@ -172,6 +172,11 @@ const char *jitdump_strerror(int error)
         return "an unwinding step restores a state, but none is remembered";
     case JITDUMP_ERROR_UNWIND_CAPACITY:
         return "the eh_frame bytes do not fit: give as many as eh_frame_size says";
+    case JITDUMP_ERROR_ENVIRONMENT:
+        return "not understood; it takes 0, 1, or words with commas between: dir=PATH, "
+               "flush=through|buffered|background, limit=BYTES, dialect=perf|2023|2026, "
+               "clock=mono|tsc, close=keep|empty|unlink, lines=innermost|outermost, track=NAME, "
+               "perf-map, source-files, debug";
     default:
         return "an error unknown to this version of the library";
     }

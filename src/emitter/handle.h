@@ -15,6 +15,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Of jitdump_options.size_limit. */
+#define SIZE_LIMIT_MIN (UINT64_C(4) << 10)
+
 enum status {
     /* In the child of a fork, which has no file yet: what the kernel leaves of the status there. */
     STATUS_FORKED = 0,
@@ -34,6 +37,10 @@ struct jitdump {
     _Atomic uint64_t accepted;
     /* Buffered mode: when an append last flushed because of the interval. */
     _Atomic uint64_t last_flush;
+
+    /* With JITDUMP_DEBUG: how many reports were made, and whether the sticky error was. */
+    _Atomic uint32_t reports;
+    _Atomic bool sticky_reported;
 
     uint32_t pid;
     uint32_t flags;

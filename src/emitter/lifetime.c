@@ -3,6 +3,7 @@
  */
 #include "../platform/c_library.h"
 
+#include "report.h"
 #include "start.h"
 #include "../format/elf_mach.h"
 #include "../buffer/futex.h"
@@ -33,8 +34,6 @@
 
 #define MAX_FLUSH_INTERVAL_NS UINT64_C(3600000000000)
 
-#define MIN_SIZE_LIMIT (UINT64_C(4) << 10)
-
 /* How long the exit of the process waits for an append that makes no progress: its thread
  * may be the one that is exiting, from a signal handler. */
 #define EXIT_TIMEOUT_NS UINT64_C(1000000000)
@@ -59,7 +58,7 @@ static int check_options(const struct jitdump_options *options)
     const uint32_t known_flags = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_FORCE_TSC |
                                  JITDUMP_OUTERMOST_LINES | JITDUMP_SOURCE_FILES |
                                  JITDUMP_PERF_MAP | JITDUMP_EMPTY_AT_CLOSE |
-                                 JITDUMP_TIER_RECORDS;
+                                 JITDUMP_TIER_RECORDS | JITDUMP_DEBUG;
     const uint32_t one_of = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_EMPTY_AT_CLOSE;
     if ((options->flags & ~known_flags) != 0 || (options->flags & one_of) == one_of ||
         options->clock > JITDUMP_CLOCK_TSC ||
@@ -74,7 +73,7 @@ static int check_options(const struct jitdump_options *options)
         return JITDUMP_ERROR_OPTION;
     if (options->flush_interval_ns > MAX_FLUSH_INTERVAL_NS)
         return JITDUMP_ERROR_OPTION;
-    if (options->size_limit != 0 && options->size_limit < MIN_SIZE_LIMIT)
+    if (options->size_limit != 0 && options->size_limit < SIZE_LIMIT_MIN)
         return JITDUMP_ERROR_OPTION;
     return jd_clock_check((enum jitdump_clock)options->clock,
                           (options->flags & JITDUMP_FORCE_TSC) != 0);
@@ -200,10 +199,7 @@ static void explain(const struct jitdump_options *options, int error, const char
                  error_number);
     else
         snprintf(options->error_message, size, "%s: %s", path, jitdump_strerror(error));
-    /* It is to be one line, and harmless on a terminal, whatever the path. */
-    for (char *c = options->error_message; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == '\x7f')
-            *c = '?';
+    jd_make_printable(options->error_message); /* whatever the path */
 }
 
 void jitdump_options_init(struct jitdump_options *options, uint32_t struct_size)
@@ -298,8 +294,10 @@ int jitdump_flush(struct jitdump *dump)
     if (dump == NULL || load_status(dump) == STATUS_FORKED)
         return 0; /* what is in the buffer is the parent's */
     jd_append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
-    const int error = flush_error(dump);
-    return error != 0 ? error : atomic_load_explicit(&dump->perf_map.error, memory_order_relaxed);
+    int error = flush_error(dump);
+    if (error == 0)
+        error = atomic_load_explicit(&dump->perf_map.error, memory_order_relaxed);
+    return reported(dump, error, "jitdump_flush", NULL);
 }
 
 int jitdump_flush_from_signal(struct jitdump *dump)
@@ -350,6 +348,7 @@ int jitdump_close(struct jitdump *dump)
         error = empty_error != 0               ? empty_error
                  : file_error != 0 && !empty_it ? file_error
                                                 : map_error;
+    reported(dump, error, "jitdump_close", NULL);
     jd_sources_free(&dump->sources, unlink_pid);
     tiers_free(&dump->tiers);
     munmap(dump, dump->mapping_size);

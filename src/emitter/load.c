@@ -3,6 +3,7 @@
  */
 #include "../platform/c_library.h"
 
+#include "report.h"
 #include "start.h"
 
 #include "../encode/record.h"
@@ -68,6 +69,8 @@ int jitdump_load(struct jitdump *dump, const struct jitdump_code *code, uint64_t
     }
     if (code_index != NULL)
         *code_index = error == 0 ? index : 0;
+    if (error != 0 && wants_reports(dump))
+        jd_report_refusal(dump, error, "jitdump_load", code != NULL ? code->name : NULL);
     return error;
 }
 
@@ -89,7 +92,7 @@ int jitdump_move(struct jitdump *dump, uint64_t code_index, uint64_t old_code_ad
         jd_perf_map_move(&dump->perf_map, code_index, new_code_addr, code_size);
         jd_process_unshield(shield);
     }
-    return error;
+    return reported(dump, error, "jitdump_move", NULL);
 }
 
 int jitdump_append_raw(struct jitdump *dump, uint32_t id, const void *payload,
@@ -108,5 +111,7 @@ int jitdump_append_raw(struct jitdump *dump, uint32_t id, const void *payload,
         error = jd_record_raw_check(&raw);
     if (error == 0 && payload == NULL)
         error = JITDUMP_ERROR_ARGUMENT;
-    return error != 0 ? error : start_and_append(dump, &group, &(uint64_t){0});
+    if (error == 0)
+        error = start_and_append(dump, &group, &(uint64_t){0});
+    return reported(dump, error, "jitdump_append_raw", NULL);
 }

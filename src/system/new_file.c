@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -115,7 +116,7 @@ size_t jd_new_file_append(struct new_file *file, const struct iovec *bytes, int 
     const bool known = is_where_it_was(file, &at);
     if (!known && !is_the_same(file))
         return 0;
-    const size_t written = jd_write_all(file->fd, bytes, count);
+    const size_t written = jd_write_all(file->fd, bytes, count, SIGXFSZ);
     const int error_number = errno;
     const bool at_end = known && at != first_position(file);
     const off_t end = at_end ? at + (off_t)written : lseek(file->fd, 0, SEEK_CUR);

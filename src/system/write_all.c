@@ -15,28 +15,22 @@
 #include <time.h>
 
 struct signal_block {
+    sigset_t signal;
     sigset_t mask_before;
     bool blocked; /* false: the process may not change its mask */
     bool pending_before;
 };
 
-static sigset_t file_size_signal(void)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGXFSZ);
-    return set;
-}
-
-static struct signal_block block_signal(void)
+static struct signal_block block_signal(int signal)
 {
     struct signal_block block = {.pending_before = false};
-    const sigset_t signal = file_size_signal();
-    block.blocked = pthread_sigmask(SIG_BLOCK, &signal, &block.mask_before) == 0;
+    sigemptyset(&block.signal);
+    sigaddset(&block.signal, signal);
+    block.blocked = pthread_sigmask(SIG_BLOCK, &block.signal, &block.mask_before) == 0;
     sigset_t pending;
     /* Only where the program has blocked it can one be pending, which is then the program's. */
-    if (block.blocked && sigismember(&block.mask_before, SIGXFSZ) && sigpending(&pending) == 0)
-        block.pending_before = sigismember(&pending, SIGXFSZ);
+    if (block.blocked && sigismember(&block.mask_before, signal) && sigpending(&pending) == 0)
+        block.pending_before = sigismember(&pending, signal);
     return block;
 }
 
@@ -44,20 +38,19 @@ static void unblock_signal(const struct signal_block *block, bool sent)
 {
     if (!block->blocked)
         return;
-    const sigset_t signal = file_size_signal();
     const struct timespec now = {0};
     if (sent && !block->pending_before)
-        while (sigtimedwait(&signal, NULL, &now) < 0 && errno == EINTR)
+        while (sigtimedwait(&block->signal, NULL, &now) < 0 && errno == EINTR)
             continue;
     pthread_sigmask(SIG_SETMASK, &block->mask_before, NULL);
 }
 
-size_t jd_write_all(int fd, const struct iovec *bytes, int count)
+size_t jd_write_all(int fd, const struct iovec *bytes, int count, int signal)
 {
     struct iovec rest[2] = {bytes[0], bytes[count - 1]};
     const size_t size = bytes[0].iov_len + (count == 2 ? bytes[1].iov_len : 0);
     size_t written = 0;
-    const struct signal_block block = block_signal();
+    const struct signal_block block = block_signal(signal);
     int error_number = 0;
     while (written < size) {
         const ssize_t result = writev(fd, rest, count);
@@ -76,7 +69,7 @@ size_t jd_write_all(int fd, const struct iovec *bytes, int count)
             done -= step;
         }
     }
-    unblock_signal(&block, error_number == EFBIG);
+    unblock_signal(&block, error_number == (signal == SIGPIPE ? EPIPE : EFBIG));
     errno = error_number;
     return written;
 }

@@ -10,9 +10,9 @@
 #pragma GCC visibility push(hidden)
 
 /* Writes one or two pieces, or as much of them as can be: again after EINTR and after a short
- * write. Returns how much; errno tells why it is not all. At RLIMIT_FSIZE that is EFBIG, and no
- * SIGXFSZ comes. */
-size_t jd_write_all(int fd, const struct iovec *bytes, int count);
+ * write. Returns how much; errno tells why it is not all. `signal` does not come of it: SIGXFSZ, where
+ * errno is EFBIG, at RLIMIT_FSIZE; or SIGPIPE, where it is EPIPE. */
+size_t jd_write_all(int fd, const struct iovec *bytes, int count, int signal);
 
 #pragma GCC visibility pop
 

@@ -34,7 +34,7 @@ static uint32_t description_count;
         result = call;                                                                             \
         faults_leave();                                                                            \
         expect("errno", (uint64_t)errno, MARK_ERRNO);                                              \
-        if (result > 0 || result < JITDUMP_ERROR_RESERVED)                                         \
+        if (result > 0 || result < JITDUMP_ERROR_ENVIRONMENT)                                         \
             wrong("result", (uint64_t)-(int64_t)result, 0);                                        \
     } while (0)
 

@@ -68,6 +68,16 @@ type Options struct {
 
 // Open creates the dump. Call it before the first generated code runs.
 func Open(options Options) (*Dump, error) {
+	return open(options, false)
+}
+
+// OpenFromEnvironment creates the dump if $JITDUMP asks for one, whose words change the options.
+// If it does not, the dump is none: all calls do nothing.
+func OpenFromEnvironment(defaults Options) (*Dump, error) {
+	return open(defaults, true)
+}
+
+func open(options Options, fromEnvironment bool) (*Dump, error) {
 	const messageSize = 1024
 	var m memory
 	defer m.free()
@@ -90,7 +100,13 @@ func Open(options Options) (*Dump, error) {
 		return nil, m.err
 	}
 	d := &Dump{}
-	if result := C.jitdump_open(&d.handle, c); result != 0 {
+	var result C.int
+	if fromEnvironment {
+		result = C.jitdump_open_from_environment(&d.handle, c)
+	} else {
+		result = C.jitdump_open(&d.handle, c)
+	}
+	if result != 0 {
 		return nil, &OpenError{Error(result), C.GoString(message)}
 	}
 	d.Warning = C.GoString(message)

@@ -70,6 +70,7 @@ export const ERROR_SOURCE_TWICE = -66;
 export const ERROR_SOURCE_FILE = -67;
 export const ERROR_PERF_MAP = -68;
 export const ERROR_RESERVED = -69;
+export const ERROR_ENVIRONMENT = -70;
 
 // options.clock
 export const CLOCK_MONOTONIC = 0;
@@ -88,6 +89,7 @@ export const SOURCE_FILES = 8;
 export const PERF_MAP = 16;
 export const EMPTY_AT_CLOSE = 32;
 export const TIER_RECORDS = 64;
+export const DEBUG = 128;
 
 // options.dialect
 export const DIALECT_PERF = 0;

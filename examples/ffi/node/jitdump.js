@@ -38,9 +38,18 @@ export class Dump {
   }
 
   static open(options = {}) {
+    return Dump.#openBy('jitdump_open', options);
+  }
+
+  // If $JITDUMP asks for a dump, whose words change the options; else all calls do nothing.
+  static openFromEnvironment(defaults = {}) {
+    return Dump.#openBy('jitdump_open_from_environment', defaults);
+  }
+
+  static #openBy(name, options) {
     const message = Buffer.alloc(1024);
     const dump = [null];
-    const result = invoke('jitdump_open', dump, { ...options, errorMessage: message });
+    const result = invoke(name, dump, { ...options, errorMessage: message });
     const text = message.toString('utf8', 0, message.indexOf(0));
     if (result !== 0)
       throw new JitdumpError(result, text);

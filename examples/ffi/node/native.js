@@ -103,6 +103,7 @@ const functions = {};
 for (const prototype of [
   'void jitdump_options_init(_Out_ jitdump_options *options, uint32_t struct_size)',
   'int jitdump_open(_Out_ jitdump **dump, const jitdump_options *options)',
+  'int jitdump_open_from_environment(_Out_ jitdump **dump, const jitdump_options *defaults)',
   'int jitdump_close(jitdump *dump)',
   'const char *jitdump_path(const jitdump *dump)',
   'int jitdump_load(jitdump *dump, const jitdump_code *code, _Out_ uint64_t *code_index)',

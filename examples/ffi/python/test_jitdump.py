@@ -50,6 +50,16 @@ class Errors(DumpTest):
         with self.assertWarnsRegex(UserWarning, "no profiler"):
             self.open(dialect=jitdump.Dialect.SAMPLY_2023).close()
 
+    def test_the_environment_decides(self) -> None:
+        self.addCleanup(os.environ.pop, "JITDUMP", None)
+        self.assertFalse(self.open(from_environment=True))
+        os.environ["JITDUMP"] = "flush=buffered"
+        self.assertTrue(self.open(from_environment=True))
+        os.environ["JITDUMP"] = "nonsense"
+        with self.assertRaisesRegex(jitdump.Error, "nonsense") as raised:
+            self.open(from_environment=True)
+        self.assertIs(raised.exception.code, ErrorCode.ENVIRONMENT)
+
     def test_an_unknown_option(self) -> None:
         with self.assertRaises(jitdump.Error) as raised:
             self.open(clock=7)

@@ -74,6 +74,7 @@ public final class Constants {
     public static final int ERROR_SOURCE_FILE = -67;
     public static final int ERROR_PERF_MAP = -68;
     public static final int ERROR_RESERVED = -69;
+    public static final int ERROR_ENVIRONMENT = -70;
 
     // Options.clock
     public static final int CLOCK_MONOTONIC = 0;
@@ -92,6 +93,7 @@ public final class Constants {
     public static final int PERF_MAP = 16;
     public static final int EMPTY_AT_CLOSE = 32;
     public static final int TIER_RECORDS = 64;
+    public static final int DEBUG = 128;
 
     // Options.dialect
     public static final int DIALECT_PERF = 0;

@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 
 /**
  * An open dump, by which generated machine code is visible in perf and samply.
@@ -30,6 +31,15 @@ public final class Dump implements AutoCloseable {
 
     /** Creates the dump, before the first generated code runs. */
     public static Dump open(Options options) {
+        return openBy(Native.OPEN, options);
+    }
+
+    /** If $JITDUMP asks for a dump, whose words change the options; else all calls do nothing. */
+    public static Dump openFromEnvironment(Options defaults) {
+        return openBy(Native.OPEN_FROM_ENVIRONMENT, defaults);
+    }
+
+    private static Dump openBy(MethodHandle opener, Options options) {
         try (var arena = Arena.ofConfined()) {
             var message = arena.allocate(MESSAGE_SIZE);
             var c = Native.OPTIONS.allocate(arena);
@@ -51,7 +61,7 @@ public final class Dump implements AutoCloseable {
                     .set("error_message_size", MESSAGE_SIZE)
                     .set("track", Code.string(arena, options.track));
             var dump = arena.allocate(ADDRESS);
-            int result = (int) run(() -> (int) Native.OPEN.invokeExact(dump, c.memory()));
+            int result = (int) run(() -> (int) opener.invokeExact(dump, c.memory()));
             if (result != 0)
                 throw new JitdumpException(result, message.getString(0));
             return new Dump(dump.get(ADDRESS, 0), message.getString(0));

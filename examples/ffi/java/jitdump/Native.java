@@ -100,6 +100,8 @@ final class Native {
     static final MethodHandle OPTIONS_INIT =
             function("jitdump_options_init", FunctionDescriptor.ofVoid(ADDRESS, JAVA_INT));
     static final MethodHandle OPEN = function("jitdump_open", JAVA_INT, ADDRESS, ADDRESS);
+    static final MethodHandle OPEN_FROM_ENVIRONMENT =
+            function("jitdump_open_from_environment", JAVA_INT, ADDRESS, ADDRESS);
     static final MethodHandle CLOSE = function("jitdump_close", JAVA_INT, ADDRESS);
     static final MethodHandle PATH = function("jitdump_path", ADDRESS, ADDRESS);
     static final MethodHandle LOAD =

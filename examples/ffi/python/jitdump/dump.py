@@ -48,12 +48,13 @@ def unwind_eh_frame(code: Code, elf_mach: int = 0) -> bytes:
     return buffer.raw
 
 
-def open(directory: Optional[os.PathLike] = None, *, flags: int = 0,
-         clock: int = raw.Clock.MONOTONIC, flush_mode: int = raw.FlushMode.WRITE_THROUGH,
+def open(directory: Optional[os.PathLike] = None, *, from_environment: bool = False,
+         flags: int = 0, clock: int = raw.Clock.MONOTONIC, flush_mode: int = raw.FlushMode.WRITE_THROUGH,
          elf_mach: int = 0, dialect: int = raw.Dialect.PERF, flush_bytes: int = 0,
          flush_interval_ns: int = 0, size_limit: int = 0, track: Optional[Text] = None) -> "Dump":
     """Creates the process's dump. The options are those of struct jitdump_options. Warns where what
-    was asked for is of less use than it seems."""
+    was asked for is of less use than it seems. With from_environment, only if $JITDUMP asks for a dump,
+    whose words change the options; else the result is a dump that does nothing."""
     message = ctypes.create_string_buffer(_MESSAGE_SIZE)
     options = struct(raw.Options, flags=flags, clock=clock, flush_mode=flush_mode,
                      elf_mach=elf_mach, dialect=dialect, flush_bytes=flush_bytes,
@@ -62,7 +63,8 @@ def open(directory: Optional[os.PathLike] = None, *, flags: int = 0,
                      error_message=ctypes.cast(message, ctypes.POINTER(ctypes.c_char)),
                      error_message_size=_MESSAGE_SIZE, track=track)
     handle = raw.Handle()
-    result = _library.jitdump_open(ctypes.byref(handle), ctypes.byref(options))
+    call = _library.jitdump_open_from_environment if from_environment else _library.jitdump_open
+    result = call(ctypes.byref(handle), ctypes.byref(options))
     if result != 0:
         raise Error(result, message.value.decode(errors="replace"))
     if message.value:

@@ -87,6 +87,7 @@ class ErrorCode(enum.IntEnum):
     SOURCE_FILE = -67
     PERF_MAP = -68
     RESERVED = -69
+    ENVIRONMENT = -70
 
 
 class Clock(enum.IntEnum):
@@ -108,6 +109,7 @@ class OptionFlags(enum.IntFlag):
     PERF_MAP = 16
     EMPTY_AT_CLOSE = 32
     TIER_RECORDS = 64
+    DEBUG = 128
 
 
 class Dialect(enum.IntEnum):
@@ -300,6 +302,7 @@ class Code(ctypes.Structure):
 FUNCTIONS = [
     ("jitdump_options_init", None, [POINTER(Options), c_uint32]),
     ("jitdump_open", c_int, [POINTER(Handle), POINTER(Options)]),
+    ("jitdump_open_from_environment", c_int, [POINTER(Handle), POINTER(Options)]),
     ("jitdump_close", c_int, [Handle]),
     ("jitdump_path", c_char_p, [Handle]),
     ("jitdump_load", c_int, [Handle, POINTER(Code), POINTER(c_uint64)]),

@@ -66,6 +66,18 @@ const MESSAGE_SIZE: usize = 1024;
 impl Dump {
     /// Creates the process's dump. The error has a line of text with the path.
     pub fn open(options: &Options) -> Result<Dump> {
+        Dump::open_by(raw::jitdump_open, options)
+    }
+
+    /// If $JITDUMP asks for a dump, whose words change the options; else all calls do nothing.
+    pub fn open_from_environment(defaults: &Options) -> Result<Dump> {
+        Dump::open_by(raw::jitdump_open_from_environment, defaults)
+    }
+
+    fn open_by(
+        opener: unsafe extern "C" fn(*mut *mut raw::Handle, *const raw::jitdump_options) -> c_int,
+        options: &Options,
+    ) -> Result<Dump> {
         let directory = match options
             .directory
             .map(|path| CString::new(path.as_os_str().as_bytes()))
@@ -97,7 +109,7 @@ impl Dump {
             track: options.track.map_or(ptr::null(), CStr::as_ptr),
         };
         let mut dump = Dump::none();
-        let result = unsafe { raw::jitdump_open(&mut dump.handle, &options) };
+        let result = unsafe { opener(&mut dump.handle, &options) };
         let message = unsafe { CStr::from_ptr(message.as_ptr()) };
         let message = message.to_string_lossy().into_owned();
         if result != 0 {

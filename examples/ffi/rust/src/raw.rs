@@ -135,6 +135,7 @@ constants! {
     JITDUMP_ERROR_SOURCE_FILE: c_int = -67,
     JITDUMP_ERROR_PERF_MAP: c_int = -68,
     JITDUMP_ERROR_RESERVED: c_int = -69,
+    JITDUMP_ERROR_ENVIRONMENT: c_int = -70,
     JITDUMP_CLOCK_MONOTONIC: u32 = 0,
     JITDUMP_CLOCK_TSC: u32 = 1,
     JITDUMP_FLUSH_WRITE_THROUGH: u32 = 0,
@@ -147,6 +148,7 @@ constants! {
     JITDUMP_PERF_MAP: u32 = 16,
     JITDUMP_EMPTY_AT_CLOSE: u32 = 32,
     JITDUMP_TIER_RECORDS: u32 = 64,
+    JITDUMP_DEBUG: u32 = 128,
     JITDUMP_DIALECT_PERF: u32 = 0,
     JITDUMP_DIALECT_SAMPLY_2023: u32 = 1,
     JITDUMP_DIALECT_SAMPLY_2026: u32 = 2,
@@ -303,6 +305,10 @@ structs! {
 functions! {
     fn jitdump_options_init(options: *mut jitdump_options, struct_size: u32) -> ();
     fn jitdump_open(dump: *mut *mut Handle, options: *const jitdump_options) -> c_int;
+    fn jitdump_open_from_environment(
+        dump: *mut *mut Handle,
+        defaults: *const jitdump_options,
+    ) -> c_int;
     fn jitdump_close(dump: *mut Handle) -> c_int;
     fn jitdump_path(dump: *const Handle) -> *const c_char;
     fn jitdump_load(dump: *mut Handle, code: *const jitdump_code, code_index: *mut u64) -> c_int;
