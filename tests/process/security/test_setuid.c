@@ -23,7 +23,10 @@ static int open_and_say_where(void)
     if (getauxval(AT_SECURE) == 0)
         return 77;
     struct jitdump *dump;
-    const int error = jitdump_open(&dump, NULL);
+    int error = jitdump_open_from_environment(&dump, NULL);
+    if (error != 0 || dump != NULL)
+        return 70;
+    error = jitdump_open(&dump, NULL);
     if (error != 0)
         return -error;
     puts(jitdump_path(dump));
@@ -51,7 +54,7 @@ static int run(const char *program, const char *environment, const char *current
 {
     /* Of this length, $JITDUMP_TRACK would be refused. */
     char *command = NULL;
-    assert_true(asprintf(&command, "cd %s && JITDUMPDIR=%s JITDUMP_TRACK=%0300d %s open", current,
+    assert_true(asprintf(&command, "cd %s && JITDUMP=1 JITDUMPDIR=%s JITDUMP_TRACK=%0300d %s open", current,
                          environment, 0, program) > 0);
     FILE *output = popen(command, "r");
     free(command);

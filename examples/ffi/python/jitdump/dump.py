@@ -49,7 +49,8 @@ def unwind_eh_frame(code: Code, elf_mach: int = 0) -> bytes:
 
 
 def open(directory: Optional[os.PathLike] = None, *, from_environment: bool = False,
-         flags: int = 0, clock: int = raw.Clock.MONOTONIC, flush_mode: int = raw.FlushMode.WRITE_THROUGH,
+         flags: int = 0, clock: int = raw.Clock.MONOTONIC,
+         flush_mode: int = raw.FlushMode.WRITE_THROUGH,
          elf_mach: int = 0, dialect: int = raw.Dialect.PERF, flush_bytes: int = 0,
          flush_interval_ns: int = 0, size_limit: int = 0, track: Optional[Text] = None) -> "Dump":
     """Creates the process's dump. The options are those of struct jitdump_options. Warns where what
