@@ -94,7 +94,7 @@ static void check_load(struct findings *findings, const struct dump_reader *read
                        const struct dump_record *record, struct waiting *waiting)
 {
     struct load_record load;
-    struct decode_problem problem;
+    struct problem problem;
     waiting->offset = 0;
     if (!jd_decode_load(reader, record, &load, &problem)) {
         jd_finding_add(findings, FINDING_UNREADABLE_RECORD, problem.offset, "%s", problem.reason);
@@ -122,7 +122,7 @@ static void check_unwinding(struct findings *findings, const struct dump_reader 
                             const struct dump_record *record)
 {
     struct unwinding_record unwinding;
-    struct decode_problem problem;
+    struct problem problem;
     if (!jd_decode_unwinding(reader, record, &unwinding, &problem)) {
         jd_finding_add(findings, FINDING_UNREADABLE_RECORD, problem.offset, "%s", problem.reason);
         return;
@@ -145,7 +145,7 @@ static void check_unwinding(struct findings *findings, const struct dump_reader 
 static void check_readable(struct findings *findings, const struct dump_reader *reader,
                            const struct dump_record *record)
 {
-    struct decode_problem problem;
+    struct problem problem;
     bool readable = true;
     if (record->id == JIT_CODE_MOVE) {
         struct move_record move;
@@ -285,7 +285,7 @@ static bool check_moves(struct findings *findings, const struct history *history
     struct dump_reader reader;
     struct dump_record record;
     struct move_record move;
-    struct decode_problem problem;
+    struct problem problem;
     const bool readable = history->move_count != 0 &&
                           jd_dump_reader_init(&reader, history->reader.file);
     while (readable && jd_dump_reader_next(&reader, &record)) {

@@ -29,7 +29,7 @@ static struct place place_of(const struct history *history, const struct life *l
     struct place place = {life, life->address + piece->code_size, 0};
     struct dump_record record;
     struct unwinding_record unwinding;
-    struct decode_problem problem;
+    struct problem problem;
     place.room_end = place.code_end;
     if (piece->unwinding != 0 && jd_dump_reader_at(&history->reader, piece->unwinding, &record) &&
         jd_decode_unwinding(&history->reader, &record, &unwinding, &problem) &&

@@ -17,7 +17,7 @@ struct reading {
     struct ancestor ancestors[MAX_ANCESTORS]; /* the process itself first */
     uint32_t ancestor_count;
     uint32_t mapping_room, sample_room;
-    struct perf_event_problem problem;
+    struct problem problem;
 };
 
 static bool begins_with(struct span name, const char *text)

@@ -1,14 +1,14 @@
 #include "reader/decode.h"
 
 /* Whether everything was there, at the end of a record. */
-static bool finish(const struct cursor *cursor, struct decode_problem *problem)
+static bool finish(const struct cursor *cursor, struct problem *problem)
 {
-    *problem = (struct decode_problem){cursor->error_offset, cursor->error};
+    *problem = (struct problem){cursor->error_offset, cursor->error};
     return cursor->error == NULL;
 }
 
 bool jd_decode_load(const struct dump_reader *reader, const struct dump_record *record,
-                    struct load_record *load, struct decode_problem *problem)
+                    struct load_record *load, struct problem *problem)
 {
     static const char cut[] = "JIT_CODE_LOAD: shorter than its fields";
     struct cursor cursor = jd_dump_record_cursor(reader, record);
@@ -33,7 +33,7 @@ bool jd_decode_load(const struct dump_reader *reader, const struct dump_record *
 }
 
 bool jd_decode_move(const struct dump_reader *reader, const struct dump_record *record,
-                    struct move_record *move, struct decode_problem *problem)
+                    struct move_record *move, struct problem *problem)
 {
     static const char cut[] = "JIT_CODE_MOVE: shorter than its fields";
     struct cursor cursor = jd_dump_record_cursor(reader, record);
@@ -48,7 +48,7 @@ bool jd_decode_move(const struct dump_reader *reader, const struct dump_record *
 }
 
 bool jd_decode_unwinding(const struct dump_reader *reader, const struct dump_record *record,
-                         struct unwinding_record *unwinding, struct decode_problem *problem)
+                         struct unwinding_record *unwinding, struct problem *problem)
 {
     static const char cut[] = "JIT_CODE_UNWINDING_INFO: shorter than its fields";
     struct cursor cursor = jd_dump_record_cursor(reader, record);
@@ -69,7 +69,7 @@ bool jd_decode_unwinding(const struct dump_reader *reader, const struct dump_rec
 }
 
 bool jd_decode_tier(const struct dump_reader *reader, const struct dump_record *record,
-                    struct tier_record *tier, struct decode_problem *problem)
+                    struct tier_record *tier, struct problem *problem)
 {
     static const char cut[] = "SAMPLY_JIT_TIER: shorter than its fields";
     struct cursor cursor = jd_dump_record_cursor(reader, record);
@@ -80,7 +80,7 @@ bool jd_decode_tier(const struct dump_reader *reader, const struct dump_record *
 }
 
 bool jd_decode_source(const struct dump_reader *reader, const struct dump_record *record,
-                      struct source_record *source, struct decode_problem *problem)
+                      struct source_record *source, struct problem *problem)
 {
     static const char cut[] = "SAMPLY_EMBEDDED_SOURCE_FILE: shorter than its fields";
     struct cursor cursor = jd_dump_record_cursor(reader, record);

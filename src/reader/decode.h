@@ -9,11 +9,7 @@
 #define JITDUMP_READER_DECODE_H
 
 #include "reader/dump_reader.h"
-
-struct decode_problem {
-    uint64_t offset; /* in the file */
-    const char *reason;
-};
+#include "reader/problem.h"
 
 struct load_record {
     uint32_t pid;
@@ -59,15 +55,15 @@ struct source_record {
 };
 
 bool jd_decode_load(const struct dump_reader *reader, const struct dump_record *record,
-                    struct load_record *load, struct decode_problem *problem);
+                    struct load_record *load, struct problem *problem);
 bool jd_decode_move(const struct dump_reader *reader, const struct dump_record *record,
-                    struct move_record *move, struct decode_problem *problem);
+                    struct move_record *move, struct problem *problem);
 bool jd_decode_unwinding(const struct dump_reader *reader, const struct dump_record *record,
-                         struct unwinding_record *unwinding, struct decode_problem *problem);
+                         struct unwinding_record *unwinding, struct problem *problem);
 bool jd_decode_tier(const struct dump_reader *reader, const struct dump_record *record,
-                    struct tier_record *tier, struct decode_problem *problem);
+                    struct tier_record *tier, struct problem *problem);
 bool jd_decode_source(const struct dump_reader *reader, const struct dump_record *record,
-                      struct source_record *source, struct decode_problem *problem);
+                      struct source_record *source, struct problem *problem);
 
 /* What a record of id 827346260 is: a tier in the dialect of 2023, the inline record in that of 2026.
  * A file does not say which, but the two look alike nowhere: where a tier has its name, the other has

@@ -41,7 +41,7 @@ struct describing {
     const struct piece *piece;
     struct cursor cursor; /* over the record's payload */
     uint64_t record;      /* its offset */
-    struct decode_problem problem;
+    struct problem problem;
 };
 
 enum described jd_describe_debug_info(struct describing *describing);
@@ -54,7 +54,7 @@ static inline enum described describe_wrongly(struct describing *describing, uin
 {
     cursor_fail_at(&describing->cursor, offset, reason);
     describing->problem =
-        (struct decode_problem){describing->cursor.error_offset, describing->cursor.error};
+        (struct problem){describing->cursor.error_offset, describing->cursor.error};
     return DESCRIBED_WRONGLY;
 }
 

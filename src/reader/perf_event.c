@@ -3,11 +3,11 @@
 static const char too_short[] = "the event is too short for what it has to have";
 
 /* True if all was there. */
-static bool done(const struct cursor *cursor, struct perf_event_problem *problem)
+static bool done(const struct cursor *cursor, struct problem *problem)
 {
     if (cursor->error == NULL)
         return true;
-    *problem = (struct perf_event_problem){cursor->error_offset, cursor->error};
+    *problem = (struct problem){cursor->error_offset, cursor->error};
     return false;
 }
 
@@ -54,8 +54,33 @@ static struct cursor begin(const struct perf_data *data, const struct perf_event
     return cursor;
 }
 
+/* Of a sample, in which it lies at its beginning. */
+static uint64_t sample_time(const struct perf_data *data, const struct perf_event *event)
+{
+    const struct perf_attr *const attr = jd_perf_data_attr(data, event);
+    if (attr == NULL || (attr->sample_type & PERF_SAMPLE_TIME) == 0)
+        return UINT64_MAX;
+    struct cursor cursor = jd_perf_event_cursor(data, event);
+    if_recorded(&cursor, attr, PERF_SAMPLE_IDENTIFIER);
+    if_recorded(&cursor, attr, PERF_SAMPLE_IP);
+    if_recorded(&cursor, attr, PERF_SAMPLE_TID);
+    const uint64_t time = cursor_u64(&cursor, too_short);
+    return cursor.error == NULL ? time : UINT64_MAX;
+}
+
+uint64_t jd_perf_event_time(const struct perf_data *data, const struct perf_event *event)
+{
+    struct perf_event_stamp stamp;
+    if (event->type == PERF_EVENT_SAMPLE)
+        return sample_time(data, event);
+    if (event->type >= PERF_EVENT_USER)
+        return UINT64_MAX;
+    begin(data, event, &stamp);
+    return stamp.time;
+}
+
 bool jd_perf_mapping(const struct perf_data *data, const struct perf_event *event,
-                     struct perf_mapping *mapping, struct perf_event_problem *problem)
+                     struct perf_mapping *mapping, struct problem *problem)
 {
     struct cursor cursor = begin(data, event, &mapping->stamp);
     mapping->pid = cursor_u32(&cursor, too_short);
@@ -75,7 +100,7 @@ bool jd_perf_mapping(const struct perf_data *data, const struct perf_event *even
 }
 
 bool jd_perf_task(const struct perf_data *data, const struct perf_event *event,
-                  struct perf_task *task, struct perf_event_problem *problem)
+                  struct perf_task *task, struct problem *problem)
 {
     struct cursor cursor = begin(data, event, &task->stamp);
     task->pid = cursor_u32(&cursor, too_short);
@@ -116,11 +141,11 @@ static void skip_branches(struct cursor *cursor, const struct perf_attr *attr)
 }
 
 bool jd_perf_sample(const struct perf_data *data, const struct perf_event *event,
-                    struct perf_sample *sample, struct perf_event_problem *problem)
+                    struct perf_sample *sample, struct problem *problem)
 {
     const struct perf_attr *const attr = jd_perf_data_attr(data, event);
     if (attr == NULL) {
-        *problem = (struct perf_event_problem){event->offset,
+        *problem = (struct problem){event->offset,
                                                "a sample belongs to no event of the profile"};
         return false;
     }

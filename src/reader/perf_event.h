@@ -8,11 +8,7 @@
 #define JITDUMP_READER_PERF_EVENT_H
 
 #include "reader/perf_data.h"
-
-struct perf_event_problem {
-    uint64_t offset; /* in the file */
-    const char *reason;
-};
+#include "reader/problem.h"
 
 /* Who and when, of any event; what was not recorded is 0, a time that was not UINT64_MAX. */
 struct perf_event_stamp {
@@ -51,11 +47,14 @@ struct perf_sample {
     bool has_stack; /* a copy of the stack, for --call-graph dwarf */
 };
 
+/* When it happened; UINT64_MAX: it has no time, or one that can't be read. */
+uint64_t jd_perf_event_time(const struct perf_data *data, const struct perf_event *event);
+
 bool jd_perf_mapping(const struct perf_data *data, const struct perf_event *event,
-                     struct perf_mapping *mapping, struct perf_event_problem *problem);
+                     struct perf_mapping *mapping, struct problem *problem);
 bool jd_perf_task(const struct perf_data *data, const struct perf_event *event,
-                  struct perf_task *task, struct perf_event_problem *problem);
+                  struct perf_task *task, struct problem *problem);
 bool jd_perf_sample(const struct perf_data *data, const struct perf_event *event,
-                    struct perf_sample *sample, struct perf_event_problem *problem);
+                    struct perf_sample *sample, struct problem *problem);
 
 #endif

@@ -8,9 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct problem {
+    uint64_t offset; /* in the file */
+    const char *reason; /* a static text, a sentence without its full stop */
+};
+
 struct problems {
-    /* NULL: nobody wants to know. `offset` is in the file; `reason` a static text, a sentence without
-     * its full stop. */
+    /* NULL: nobody wants to know. As in struct problem. */
     void (*tell)(void *context, uint64_t offset, const char *reason);
     void *context;
     /* NULL: nobody wants to know how far the reading of a large file is, in bytes. */

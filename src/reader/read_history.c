@@ -84,7 +84,7 @@ static enum history_error read_load(struct reading *reading, const struct dump_r
     struct history *const history = reading->history;
     struct piece *const piece = &reading->described;
     struct load_record load;
-    struct decode_problem problem;
+    struct problem problem;
     if (!jd_decode_load(&history->reader, record, &load, &problem)) {
         tell_problem(reading->problems, problem.offset, problem.reason);
         *piece = (struct piece){0};
@@ -118,7 +118,7 @@ static enum history_error read_move(struct reading *reading, const struct dump_r
 {
     struct history *const history = reading->history;
     struct move_record move;
-    struct decode_problem problem;
+    struct problem problem;
     if (!jd_decode_move(&history->reader, record, &move, &problem)) {
         tell_problem(reading->problems, problem.offset, problem.reason);
         return HISTORY_OK;
@@ -139,7 +139,7 @@ static enum history_error read_source(struct reading *reading, const struct dump
 {
     struct history *const history = reading->history;
     struct source_record source;
-    struct decode_problem problem;
+    struct problem problem;
     if (!jd_decode_source(&history->reader, record, &source, &problem)) {
         tell_problem(reading->problems, problem.offset, problem.reason);
         return HISTORY_OK;

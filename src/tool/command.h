@@ -17,5 +17,6 @@ enum exit_status {
 int check_command(int argc, char **argv);
 int dump_command(int argc, char **argv);
 int elf_command(int argc, char **argv);
+int inject_command(int argc, char **argv);
 
 #endif

@@ -151,7 +151,7 @@ const char *life_end_name(const struct life *life)
 bool piece_tier(const struct history *history, const struct piece *piece, struct tier_record *tier)
 {
     struct dump_record record;
-    struct decode_problem problem;
+    struct problem problem;
     return piece->tier != 0 && jd_dump_reader_at(&history->reader, piece->tier, &record) &&
            jd_decode_tier(&history->reader, &record, tier, &problem);
 }
@@ -178,7 +178,7 @@ const char *for_each_frame_row(const struct history *history, const struct piece
     const struct dump_reader *const reader = &history->reader;
     struct dump_record record;
     struct unwinding_record unwinding;
-    struct decode_problem problem;
+    struct problem problem;
     if (piece->unwinding == 0 || !jd_dump_reader_at(reader, piece->unwinding, &record))
         return NULL;
     if (!jd_decode_unwinding(reader, &record, &unwinding, &problem))

@@ -40,7 +40,7 @@ static const char *name_of(const struct dump_reader *reader, const struct dump_r
  * returns whether the record could be read. */
 
 static bool show_load(const struct dump_reader *reader, const struct dump_record *record,
-                      struct json *json, struct decode_problem *problem)
+                      struct json *json, struct problem *problem)
 {
     struct load_record load;
     if (!jd_decode_load(reader, record, &load, problem))
@@ -64,7 +64,7 @@ static bool show_load(const struct dump_reader *reader, const struct dump_record
 }
 
 static bool show_move(const struct dump_reader *reader, const struct dump_record *record,
-                      struct json *json, struct decode_problem *problem)
+                      struct json *json, struct problem *problem)
 {
     struct move_record move;
     if (!jd_decode_move(reader, record, &move, problem))
@@ -85,7 +85,7 @@ static bool show_move(const struct dump_reader *reader, const struct dump_record
 }
 
 static bool show_unwinding(const struct dump_reader *reader, const struct dump_record *record,
-                           struct json *json, struct decode_problem *problem)
+                           struct json *json, struct problem *problem)
 {
     struct unwinding_record unwinding;
     if (!jd_decode_unwinding(reader, record, &unwinding, problem))
@@ -103,13 +103,13 @@ static bool show_unwinding(const struct dump_reader *reader, const struct dump_r
 
 /* The fields in front of the list; the list is the function's, see --function. */
 static bool show_debug_info(const struct dump_reader *reader, const struct dump_record *record,
-                            struct json *json, struct decode_problem *problem)
+                            struct json *json, struct problem *problem)
 {
     static const char cut[] = "JIT_CODE_DEBUG_INFO: shorter than its fields";
     struct cursor cursor = jd_dump_record_cursor(reader, record);
     const uint64_t code_addr = cursor_u64(&cursor, cut);
     const uint64_t nr_entry = cursor_u64(&cursor, cut);
-    *problem = (struct decode_problem){cursor.error_offset, cursor.error};
+    *problem = (struct problem){cursor.error_offset, cursor.error};
     if (cursor.error != NULL)
         return false;
     if (json == NULL) {
@@ -122,7 +122,7 @@ static bool show_debug_info(const struct dump_reader *reader, const struct dump_
 }
 
 static bool show_inline_2023(const struct dump_reader *reader, const struct dump_record *record,
-                             struct json *json, struct decode_problem *problem)
+                             struct json *json, struct problem *problem)
 {
     static const char cut[] = "SAMPLY_JIT_CODE_DEBUG_INFO2: shorter than its fields";
     static const struct {
@@ -143,7 +143,7 @@ static bool show_inline_2023(const struct dump_reader *reader, const struct dump
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         const uint32_t value = cursor_u32(&cursor, cut);
         if (cursor.error != NULL) {
-            *problem = (struct decode_problem){cursor.error_offset, cursor.error};
+            *problem = (struct problem){cursor.error_offset, cursor.error};
             return false;
         }
         if (json != NULL) {
@@ -157,7 +157,7 @@ static bool show_inline_2023(const struct dump_reader *reader, const struct dump
 }
 
 static bool show_inline_2026(const struct dump_reader *reader, const struct dump_record *record,
-                             struct json *json, struct decode_problem *problem)
+                             struct json *json, struct problem *problem)
 {
     static const char cut[] = "inline record of 2026: shorter than its fields";
     struct cursor cursor = jd_dump_record_cursor(reader, record);
@@ -165,7 +165,7 @@ static bool show_inline_2026(const struct dump_reader *reader, const struct dump
     const uint64_t offsets = cursor_u64(&cursor, cut);
     const uint64_t positions = cursor_u64(&cursor, cut);
     const uint64_t strings = cursor_u64(&cursor, cut);
-    *problem = (struct decode_problem){cursor.error_offset, cursor.error};
+    *problem = (struct problem){cursor.error_offset, cursor.error};
     if (cursor.error != NULL)
         return false;
     if (json == NULL) {
@@ -181,7 +181,7 @@ static bool show_inline_2026(const struct dump_reader *reader, const struct dump
 }
 
 static bool show_tier(const struct dump_reader *reader, const struct dump_record *record,
-                      struct json *json, struct decode_problem *problem)
+                      struct json *json, struct problem *problem)
 {
     struct tier_record tier;
     if (!jd_decode_tier(reader, record, &tier, problem))
@@ -198,7 +198,7 @@ static bool show_tier(const struct dump_reader *reader, const struct dump_record
 }
 
 static bool show_source(const struct dump_reader *reader, const struct dump_record *record,
-                        struct json *json, struct decode_problem *problem)
+                        struct json *json, struct problem *problem)
 {
     struct source_record source;
     if (!jd_decode_source(reader, record, &source, problem))
@@ -214,7 +214,7 @@ static bool show_source(const struct dump_reader *reader, const struct dump_reco
 }
 
 static bool show_fields(const struct dump_reader *reader, const struct dump_record *record,
-                        struct json *json, struct decode_problem *problem)
+                        struct json *json, struct problem *problem)
 {
     switch (record->id) {
     case JIT_CODE_LOAD:
@@ -272,7 +272,7 @@ static void show_header(const struct dump_reader *reader, struct json *json)
 
 static bool show_text(const struct dump_reader *reader, const struct dump_record *record)
 {
-    struct decode_problem problem;
+    struct problem problem;
     printf("%s0x%08" PRIx64 "  ", style(STYLE_FAINT), record->offset);
     print_time(stdout, reader, record->timestamp);
     /* What has no fields gets no spaces behind it. */
@@ -288,7 +288,7 @@ static bool show_text(const struct dump_reader *reader, const struct dump_record
 static bool show_json(const struct dump_reader *reader, const struct dump_record *record,
                       struct json *json)
 {
-    struct decode_problem problem;
+    struct problem problem;
     json_open(json, NULL, '{');
     json_string(json, "record", name_of(reader, record));
     json_number(json, "offset", record->offset);

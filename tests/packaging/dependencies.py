@@ -25,7 +25,8 @@ MAY_KNOW = {
     "reader": ["format"],
     "check": ["reader", "format"],
     "writers": ["reader", "platform", "format"],
-    "tool": ["writers", "check", "reader", "platform", "format"],
+    "inject": ["writers", "reader"],
+    "tool": ["inject", "writers", "check", "reader", "platform", "format"],
 }
 
 

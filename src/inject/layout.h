@@ -1,0 +1,52 @@
+/*
+ * Which pieces of a dump lie in which ELF file, and where the files are to be mapped from when on.
+ *
+ * Code lies in a file at the addresses where it was in the process. What was there at other times goes
+ * into the next layer, a file of its own; so does what is more than 2 GiB away. Where addresses are
+ * used very often, what is beyond a number of layers is packed into one more file, at addresses of
+ * the file's own: unwinding data can't be used there.
+ *
+ * Code at addresses that were used only once is mapped in runs, from the time of the first piece on;
+ * any other piece by itself.
+ */
+#ifndef JITDUMP_INJECT_LAYOUT_H
+#define JITDUMP_INJECT_LAYOUT_H
+
+#include "inject/ranges.h"
+#include "writers/elf_writer.h"
+
+struct layout_options {
+    /* 0: no limit. */
+    uint32_t layer_max;
+    /* What is not to be mapped over in gaps between pieces. */
+    struct ranges *occupied;
+};
+
+struct layout_file {
+    const struct placed *pieces; /* ascending, disjoint, in reach of each other */
+    uint64_t count;
+    bool packed;
+};
+
+struct layout_mapping {
+    uint64_t time; /* the dump's */
+    uint64_t address;
+    uint64_t size;
+    uint64_t file_address; /* of the same byte, in the file */
+    uint32_t file;
+};
+
+struct layout {
+    struct layout_file *files;
+    uint32_t file_count;
+    struct layout_mapping *mappings; /* by file and address */
+    uint64_t mapping_count;
+    struct placed *placed;
+};
+
+/* False: out of memory. To be freed in any case. */
+bool jd_layout_plan(struct layout *layout, const struct history *history,
+                    const struct layout_options *options);
+void jd_layout_free(struct layout *layout);
+
+#endif

@@ -1,0 +1,205 @@
+#include "inject/profile_scan.h"
+
+#include "reader/grow.h"
+
+/* How far back the parents of a process are followed. */
+enum { MAX_ANCESTORS = 16 };
+
+void jd_profile_scan_free(struct profile_scan *scan)
+{
+    free(scan->mappings);
+    free(scan->forks);
+    free(scan->dumps);
+    *scan = (struct profile_scan){0};
+}
+
+/* Names */
+
+static bool begins_with(struct span name, const char *text)
+{
+    const size_t size = strlen(text);
+    return name.size >= size && memcmp(name.data, text, size) == 0;
+}
+
+bool jd_scan_is_anonymous(struct span name)
+{
+    return begins_with(name, "//anon") || begins_with(name, "[anon:") ||
+           begins_with(name, "/memfd:");
+}
+
+uint32_t jd_scan_dump_pid(struct span name)
+{
+    static const char prefix[] = "jit-", suffix[] = ".dump";
+    uint64_t begin = name.size;
+    while (begin > 0 && name.data[begin - 1] != '/')
+        begin--;
+    const struct span base = {name.data + begin, name.size - begin};
+    const uint64_t affixes = sizeof(prefix) - 1 + sizeof(suffix) - 1;
+    if (base.size <= affixes || !begins_with(base, prefix) ||
+        memcmp(base.data + base.size - (sizeof(suffix) - 1), suffix, sizeof(suffix) - 1) != 0)
+        return 0;
+    uint64_t pid = 0;
+    for (uint64_t i = sizeof(prefix) - 1; i < base.size - (sizeof(suffix) - 1); i++) {
+        if (base.data[i] < '0' || base.data[i] > '9')
+            return 0;
+        pid = 10 * pid + (uint64_t)(base.data[i] - '0');
+        if (pid > INT32_MAX)
+            return 0;
+    }
+    return (uint32_t)pid;
+}
+
+/* Events */
+
+static bool add_mapping(struct scanned_mapping **mappings, uint64_t *count, uint64_t *capacity,
+                        const struct scanned_mapping *mapping)
+{
+    struct scanned_mapping *const grown = grow(*mappings, capacity, *count + 1, sizeof(*grown));
+    if (grown == NULL)
+        return false;
+    *mappings = grown;
+    grown[(*count)++] = *mapping;
+    return true;
+}
+
+/* A mapping that was there before is told without its time; if it is seen to be made, that counts. */
+static bool add_dump(struct profile_scan *scan, const struct scanned_mapping *mapping)
+{
+    for (uint64_t i = 0; i < scan->dump_count; i++) {
+        struct scanned_mapping *const known = &scan->dumps[i];
+        if (known->pid != mapping->pid || known->name.size != mapping->name.size ||
+            memcmp(known->name.data, mapping->name.data, (size_t)known->name.size) != 0)
+            continue;
+        if (known->time == 0)
+            *known = *mapping;
+        return true;
+    }
+    return add_mapping(&scan->dumps, &scan->dump_count, &scan->dump_capacity, mapping);
+}
+
+static enum scan_error take_mapping(struct profile_scan *scan, const struct perf_data *data,
+                                    const struct perf_event *event, struct problem *problem)
+{
+    struct perf_mapping mapping;
+    if (!jd_perf_mapping(data, event, &mapping, problem))
+        return SCAN_UNREADABLE;
+    const struct scanned_mapping scanned = {
+        .time = mapping.stamp.time == UINT64_MAX ? 0 : mapping.stamp.time,
+        .begin = mapping.address,
+        .end = mapping.size <= UINT64_MAX - mapping.address ? mapping.address + mapping.size
+                                                            : UINT64_MAX,
+        .offset = event->offset,
+        .pid = mapping.pid,
+        .executable = mapping.executable,
+        .name = mapping.name,
+    };
+    if (!add_mapping(&scan->mappings, &scan->mapping_count, &scan->mapping_capacity, &scanned))
+        return SCAN_NO_MEMORY;
+    if (mapping.executable && jd_scan_dump_pid(mapping.name) != 0 && !add_dump(scan, &scanned))
+        return SCAN_NO_MEMORY;
+    return SCAN_OK;
+}
+
+static enum scan_error take_fork(struct profile_scan *scan, const struct perf_data *data,
+                                 const struct perf_event *event, struct problem *problem)
+{
+    struct perf_task task;
+    if (!jd_perf_task(data, event, &task, problem))
+        return SCAN_UNREADABLE;
+    if (task.pid == task.parent_pid)
+        return SCAN_OK; /* a thread */
+    struct scanned_fork *const grown =
+        grow(scan->forks, &scan->fork_capacity, scan->fork_count + 1, sizeof(*grown));
+    if (grown == NULL)
+        return SCAN_NO_MEMORY;
+    scan->forks = grown;
+    grown[scan->fork_count++] =
+        (struct scanned_fork){task.stamp.time, task.pid, task.parent_pid};
+    return SCAN_OK;
+}
+
+static void take_conversion(struct profile_scan *scan, struct cursor cursor)
+{
+    scan->time_shift = cursor_u64(&cursor, "");
+    scan->time_mult = cursor_u64(&cursor, "");
+    scan->time_zero = cursor_u64(&cursor, "");
+    scan->has_conversion = cursor.error == NULL && scan->time_shift < 64;
+}
+
+static enum scan_error take_event(struct profile_scan *scan, const struct perf_data *data,
+                                  const struct perf_event *event, struct problem *problem)
+{
+    switch (event->type) {
+    case PERF_EVENT_MMAP:
+    case PERF_EVENT_MMAP2:
+        return take_mapping(scan, data, event, problem);
+    case PERF_EVENT_FORK:
+        return take_fork(scan, data, event, problem);
+    case PERF_EVENT_TIME_CONV:
+        take_conversion(scan, jd_perf_event_cursor(data, event));
+        return SCAN_OK;
+    case PERF_EVENT_COMPRESSED:
+    case PERF_EVENT_COMPRESSED2:
+        scan->compressed = true;
+        return SCAN_OK;
+    default:
+        return SCAN_OK;
+    }
+}
+
+enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *data)
+{
+    struct problem problem = {0};
+    struct perf_event event;
+    *scan = (struct profile_scan){.has_times = true};
+    for (uint32_t i = 0; i < data->attr_count; i++) {
+        const uint64_t type = data->attrs[i].sample_type;
+        scan->stack_copies = scan->stack_copies || (type & PERF_SAMPLE_STACK_USER) != 0;
+        scan->has_times = scan->has_times && (type & PERF_SAMPLE_TIME) != 0;
+    }
+    jd_perf_data_rewind(data);
+    while (jd_perf_data_next(data, &event)) {
+        const enum scan_error error = take_event(scan, data, &event, &problem);
+        if (error == SCAN_UNREADABLE) {
+            data->reason = problem.reason;
+            data->offset = problem.offset;
+        }
+        if (error != SCAN_OK)
+            return error;
+    }
+    return data->end == PERF_DATA_BROKEN ? SCAN_UNREADABLE : SCAN_OK;
+}
+
+/* Address spaces */
+
+static bool add_own(const struct profile_scan *scan, uint32_t pid, uint64_t until, bool all,
+                    struct ranges *occupied)
+{
+    for (uint64_t i = 0; i < scan->mapping_count; i++) {
+        const struct scanned_mapping *const mapping = &scan->mappings[i];
+        if (mapping->pid == pid && mapping->time <= until &&
+            (all || !jd_scan_is_anonymous(mapping->name)) &&
+            !jd_ranges_add(occupied, mapping->begin, mapping->end))
+            return false;
+    }
+    return true;
+}
+
+bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, bool all,
+                      struct ranges *occupied)
+{
+    uint64_t until = UINT64_MAX;
+    for (unsigned generation = 0; generation < MAX_ANCESTORS; generation++) {
+        if (!add_own(scan, pid, until, all, occupied))
+            return false;
+        const struct scanned_fork *from = NULL;
+        for (uint64_t i = 0; i < scan->fork_count && from == NULL; i++)
+            if (scan->forks[i].pid == pid)
+                from = &scan->forks[i];
+        if (from == NULL)
+            return true;
+        pid = from->parent;
+        until = from->time;
+    }
+    return true;
+}

@@ -1,0 +1,68 @@
+/*
+ * What a profile says of the address spaces of its processes: what was mapped where and when, who was
+ * forked from whom, and which of the files were dumps.
+ *
+ * Names point into the profile.
+ */
+#ifndef JITDUMP_INJECT_PROFILE_SCAN_H
+#define JITDUMP_INJECT_PROFILE_SCAN_H
+
+#include "inject/ranges.h"
+#include "reader/perf_event.h"
+
+struct scanned_mapping {
+    uint64_t time;   /* 0: it was there before the recording */
+    uint64_t begin;
+    uint64_t end;
+    uint64_t offset; /* of the event, in the profile */
+    uint32_t pid;
+    bool executable;
+    struct span name;
+};
+
+struct scanned_fork {
+    uint64_t time;
+    uint32_t pid;
+    uint32_t parent;
+};
+
+struct profile_scan {
+    struct scanned_mapping *mappings; /* in file order */
+    uint64_t mapping_count;
+    uint64_t mapping_capacity;
+    struct scanned_fork *forks; /* of processes, in file order */
+    uint64_t fork_count;
+    uint64_t fork_capacity;
+
+    /* The mappings of dumps: one for each process and dump. */
+    struct scanned_mapping *dumps;
+    uint64_t dump_count;
+    uint64_t dump_capacity;
+
+    bool compressed;
+    bool stack_copies; /* for --call-graph dwarf */
+    bool has_times;
+    /* Of PERF_EVENT_TIME_CONV. */
+    bool has_conversion;
+    uint64_t time_shift, time_mult, time_zero;
+};
+
+enum scan_error { SCAN_OK, SCAN_UNREADABLE, SCAN_NO_MEMORY };
+
+/* `data` has been read by jd_perf_data_init(). If it is unreadable, data->reason and data->offset say
+ * why. To be freed in any case. */
+enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *data);
+void jd_profile_scan_free(struct profile_scan *scan);
+
+/* Memory of no file, for perf: it has no name there. */
+bool jd_scan_is_anonymous(struct span name);
+
+/* The number N in jit-N.dump; 0: the name is another. */
+uint32_t jd_scan_dump_pid(struct span name);
+
+/* Adds what was mapped in the process, also before it was forked; not what has no file, unless
+ * `all`. False: out of memory. */
+bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, bool all,
+                      struct ranges *occupied);
+
+#endif

@@ -1,0 +1,229 @@
+#define _GNU_SOURCE
+#include "tool/inject_dumps.h"
+
+#include "tool/input.h"
+#include "tool/messages.h"
+#include "tool/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct searching {
+    struct injected_dumps *dumps;
+    struct injected_dump **last;
+    const struct inject_request *request;
+    const struct profile_scan *scan;
+    const struct perf_data *data;
+    bool *used; /* of the request's dumps */
+};
+
+static const char *base_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* Paths */
+
+static char *print_path(const char *format, const char *folder, const char *name)
+{
+    char *path;
+    return asprintf(&path, format, folder, name) < 0 ? NULL : path;
+}
+
+/* A dump of the request: the one of that path, else of that name. */
+static const char *named(const struct searching *searching, const char *path)
+{
+    const struct inject_request *const request = searching->request;
+    uint32_t found = request->dump_count;
+    for (uint32_t i = 0; i < request->dump_count; i++) {
+        if (strcmp(base_of(request->dumps[i]), base_of(path)) != 0)
+            continue;
+        char *const real = realpath(request->dumps[i], NULL);
+        const bool same = real != NULL && strcmp(real, path) == 0;
+        free(real);
+        if (same || found == request->dump_count)
+            found = i;
+        if (same)
+            break;
+    }
+    if (found == request->dump_count)
+        return NULL;
+    searching->used[found] = true;
+    return request->dumps[found];
+}
+
+/* Where the dump is that a process mapped from `path`: NULL, out of memory. */
+static char *find(const struct searching *searching, uint32_t pid, const char *path)
+{
+    const char *const given = named(searching, path);
+    if (given != NULL)
+        return strdup(given);
+    for (uint32_t i = 0; i < searching->request->folder_count; i++) {
+        char *const there =
+            print_path("%s/%s", searching->request->folders[i], base_of(path));
+        if (there == NULL || access(there, F_OK) == 0)
+            return there;
+        free(there);
+    }
+    if (access(path, F_OK) != 0) {
+        /* In a container that still runs. */
+        char root[64];
+        snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", pid);
+        char *const there = print_path("%s%s", root, path);
+        if (there == NULL || access(there, F_OK) == 0)
+            return there;
+        free(there);
+    }
+    return strdup(path);
+}
+
+/* Clocks */
+
+static void tell_clock(const struct injected_dump *dump)
+{
+    switch (dump->clock.kind) {
+    case CLOCK_INFERRED:
+        complain("%s: the profile has another clock (perf record -k mono was not given): the times "
+                 "are fitted by the dump's mapping, to some microseconds", dump->path);
+        break;
+    case CLOCK_ROUGH:
+        complain("%s: the profile has another clock (perf record -k mono was not given), and the "
+                 "dump does not say when it was opened: the times are fitted roughly", dump->path);
+        break;
+    case CLOCK_UNKNOWN:
+        complain("%s: the dump's times can't be told in the profile's clock (%s): addresses that were "
+                 "used again have the last function's name", dump->path,
+                 (dump->history.reader.header.flags & JITDUMP_FLAGS_ARCH_TIMESTAMP) != 0
+                     ? "it has no conversion of TSC times"
+                     : "perf record -k mono was not given, and the process ran before");
+        break;
+    default:
+        break;
+    }
+}
+
+/* What is wrong with records is told by `jitdump check`. */
+static void count_problem(void *context, uint64_t offset, const char *reason)
+{
+    uint64_t *const count = context;
+    (void)offset;
+    (void)reason;
+    ++*count;
+}
+
+/* `mapping` is the dump's; without a process of its own if it has none. False: it can't be read. */
+static bool read_dump(struct searching *searching, struct injected_dump *dump,
+                      const struct scanned_mapping *mapping)
+{
+    uint64_t problem_count = 0;
+    const struct problems problems = {count_problem, &problem_count, progress_reading};
+    if (!open_file(&dump->file, dump->path))
+        return false;
+    if (!read_history(&dump->history, &dump->file, dump->path, &problems))
+        return false;
+    if (problem_count != 0)
+        complain("%s: %" PRIu64 " records can't be read; 'jitdump check' lists them", dump->path,
+                 problem_count);
+    dump->pid = mapping->pid != 0 ? mapping->pid : dump->history.reader.header.pid;
+    dump->clock = jd_profile_clock(searching->scan, searching->data, &dump->history, mapping);
+    tell_clock(dump);
+    return true;
+}
+
+/* Takes the path, which is NULL if memory ran out. */
+static bool add_dump(struct searching *searching, char *path, const struct scanned_mapping *mapping)
+{
+    struct injected_dump *const dump = calloc(1, sizeof(*dump));
+    if (path == NULL || dump == NULL) {
+        complain("out of memory");
+        free(path);
+        free(dump);
+        return false;
+    }
+    dump->path = path;
+    if (read_dump(searching, dump, mapping)) {
+        *searching->last = dump;
+        searching->last = &dump->next;
+        return true;
+    }
+    complain("%s: process %" PRIu32 " is left without names", path, mapping->pid);
+    searching->dumps->missing++;
+    jd_history_free(&dump->history);
+    jd_mapped_file_close(&dump->file);
+    free(path);
+    free(dump);
+    return true;
+}
+
+static bool is_in_profile(const struct profile_scan *scan, uint32_t pid)
+{
+    for (uint64_t i = 0; i < scan->mapping_count; i++)
+        if (scan->mappings[i].pid == pid)
+            return true;
+    return false;
+}
+
+static bool add_all(struct searching *searching)
+{
+    const struct profile_scan *const scan = searching->scan;
+    const struct inject_request *const request = searching->request;
+    for (uint64_t i = 0; i < scan->dump_count; i++) {
+        const struct scanned_mapping *const mapping = &scan->dumps[i];
+        if (request->pid != 0 && request->pid == mapping->pid && request->dump_count != 0)
+            continue; /* the request says which */
+        const char *const path = (const char *)mapping->name.data; /* with its NUL */
+        if (!add_dump(searching, find(searching, mapping->pid, path), mapping))
+            return false;
+    }
+    for (uint32_t i = 0; i < request->dump_count; i++) {
+        if (searching->used[i])
+            continue;
+        struct scanned_mapping mapping = {.pid = request->pid};
+        for (uint64_t of = 0; of < scan->dump_count; of++)
+            if (scan->dumps[of].pid == request->pid)
+                mapping = scan->dumps[of];
+        if (!add_dump(searching, strdup(request->dumps[i]), &mapping))
+            return false;
+    }
+    for (const struct injected_dump *dump = searching->dumps->first; dump != NULL;
+         dump = dump->next)
+        if (!is_in_profile(scan, dump->pid))
+            complain("%s: the profile has no process %" PRIu32 "; --pid says which it is",
+                     dump->path, dump->pid);
+    return true;
+}
+
+bool injected_dumps_read(struct injected_dumps *dumps, const struct inject_request *request,
+                         const struct profile_scan *scan, const struct perf_data *data)
+{
+    *dumps = (struct injected_dumps){0};
+    struct searching searching = {.dumps = dumps,
+                                  .last = &dumps->first,
+                                  .request = request,
+                                  .scan = scan,
+                                  .data = data,
+                                  .used = calloc(request->dump_count + (size_t)1, sizeof(bool))};
+    if (searching.used == NULL) {
+        complain("out of memory");
+        return false;
+    }
+    const bool read = add_all(&searching);
+    free(searching.used);
+    return read;
+}
+
+void injected_dumps_free(struct injected_dumps *dumps)
+{
+    while (dumps->first != NULL) {
+        struct injected_dump *const dump = dumps->first;
+        dumps->first = dump->next;
+        jd_history_free(&dump->history);
+        jd_mapped_file_close(&dump->file);
+        free(dump->path);
+        free(dump);
+    }
+}

@@ -1,0 +1,22 @@
+/*
+ * What is to be injected.
+ */
+#ifndef JITDUMP_TOOL_INJECT_REQUEST_H
+#define JITDUMP_TOOL_INJECT_REQUEST_H
+
+#include <stdint.h>
+
+struct inject_request {
+    const char *profile;
+    const char *output; /* the ELF files go into a folder of this name with .jit behind it */
+    /* Dumps that are not, or may not be, where the profile says. */
+    const char *const *dumps;
+    uint32_t dump_count;
+    /* Folders to look for dumps in, first. */
+    const char *const *folders;
+    uint32_t folder_count;
+    /* The process that `dumps` are of, as the profile has it; 0: the profile says. */
+    uint32_t pid;
+};
+
+#endif

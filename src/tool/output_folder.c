@@ -1,0 +1,141 @@
+#define _GNU_SOURCE
+#include "platform/c_library.h"
+
+#include "tool/output_folder.h"
+
+#include "tool/messages.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FOLDER_MODE = 0777, FILE_MODE = 0666 }; /* less the umask */
+
+static bool is_ours(const char *name)
+{
+    return strncmp(name, "jit-", 4) == 0;
+}
+
+static bool is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Whether all that is in the folder is ours; removes it, if `remove`. What can't be removed is left,
+ * and rmdir() says so. */
+static bool look_through(const char *path, bool remove)
+{
+    DIR *const folder = opendir(path);
+    if (folder == NULL)
+        return errno == ENOENT;
+    bool ours = true;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (is_dots(entry->d_name))
+            continue;
+        if (!is_ours(entry->d_name))
+            ours = false;
+        else if (remove)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+    return ours;
+}
+
+static char *absolute(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash == NULL ? path : slash + 1;
+    char *const folder = slash == NULL ? strdup(".")
+                         : slash == path ? strdup("/")
+                                         : strndup(path, (size_t)(slash - path));
+    char *const real = folder != NULL ? realpath(folder, NULL) : NULL;
+    char *result = NULL;
+    if (real != NULL &&
+        asprintf(&result, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < 0)
+        result = NULL;
+    free(folder);
+    free(real);
+    return result;
+}
+
+bool output_folder_open(struct output_folder *folder, const char *path)
+{
+    *folder = (struct output_folder){.path = absolute(path)};
+    if (folder->path == NULL) {
+        complain("%s: %s", path, strerror(errno));
+        return false;
+    }
+    if (look_through(folder->path, false))
+        return true;
+    complain("%s: is there, and has other things in it than the files of a profile", path);
+    free(folder->path);
+    return false;
+}
+
+static bool make(struct output_folder *folder)
+{
+    if (folder->temporary != NULL)
+        return true;
+    if (asprintf(&folder->temporary, "%s.%ld", folder->path, (long)getpid()) < 0) {
+        folder->temporary = NULL;
+        complain("out of memory");
+        return false;
+    }
+    if (mkdir(folder->temporary, FOLDER_MODE) == 0)
+        return true;
+    complain("%s: %s", folder->temporary, strerror(errno));
+    free(folder->temporary);
+    folder->temporary = NULL;
+    return false;
+}
+
+int output_folder_file(struct output_folder *folder, const char *name)
+{
+    char *path;
+    if (!make(folder))
+        return -1;
+    if (asprintf(&path, "%s/%s", folder->temporary, name) < 0) {
+        complain("out of memory");
+        return -1;
+    }
+    const int fd = open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, FILE_MODE);
+    if (fd < 0)
+        complain("%s: %s", path, strerror(errno));
+    free(path);
+    return fd;
+}
+
+static void remove_folder(const char *path)
+{
+    look_through(path, true);
+    rmdir(path);
+}
+
+bool output_folder_finish(struct output_folder *folder)
+{
+    remove_folder(folder->path);
+    if (folder->temporary != NULL && rename(folder->temporary, folder->path) != 0) {
+        complain("%s: %s", folder->path, strerror(errno));
+        output_folder_drop(folder);
+        return false;
+    }
+    free(folder->temporary);
+    free(folder->path);
+    *folder = (struct output_folder){0};
+    return true;
+}
+
+void output_folder_drop(struct output_folder *folder)
+{
+    if (folder->temporary != NULL)
+        remove_folder(folder->temporary);
+    free(folder->temporary);
+    free(folder->path);
+    *folder = (struct output_folder){0};
+}

@@ -1,0 +1,28 @@
+/*
+ * A folder of files that appears whole under its name, or not at all.
+ */
+#ifndef JITDUMP_TOOL_OUTPUT_FOLDER_H
+#define JITDUMP_TOOL_OUTPUT_FOLDER_H
+
+#include <stdbool.h>
+
+struct output_folder {
+    char *path;      /* absolute */
+    char *temporary; /* what it is called until then; NULL: there is none */
+};
+
+/* A new folder, made when the first file is. False, with a complaint: `path` is in no folder, or has
+ * something in it that is not a file whose name begins with jit-. */
+bool output_folder_open(struct output_folder *folder, const char *path);
+
+/* A new file in it, for writing, to be closed by the caller. -1, with a complaint. */
+int output_folder_file(struct output_folder *folder, const char *name);
+
+/* Gives it its name, in place of the one that had it; where there are no files, there is no folder
+ * either. False, with a complaint; then nothing is left. Frees in any case. */
+bool output_folder_finish(struct output_folder *folder);
+
+/* Leaves nothing behind. */
+void output_folder_drop(struct output_folder *folder);
+
+#endif
