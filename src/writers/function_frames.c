@@ -8,7 +8,7 @@ const char *function_frames_find(struct function_frames *frames, const struct hi
     const struct piece *const piece = placed->piece;
     struct dump_record record;
     struct unwinding_record unwinding;
-    struct decode_problem problem;
+    struct problem problem;
     *frames = (struct function_frames){.swapped = history->reader.swapped,
                                        .loaded_at = piece->code_addr,
                                        .address = placed->address,
