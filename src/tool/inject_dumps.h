@@ -14,6 +14,7 @@ struct injected_dump {
     struct mapped_file file;
     struct history history;
     struct profile_clock clock;
+    uint32_t file_count; /* ELF files made of it */
     struct injected_dump *next;
 };
 

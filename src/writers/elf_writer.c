@@ -59,6 +59,7 @@ const char *elf_strerror(enum elf_error error)
         [ELF_NOT_WRITTEN] = "the file can't be written",
         [ELF_EMPTY] = "there is no code",
         [ELF_OUT_OF_ORDER] = "code that overlaps",
+        [ELF_HOLE] = "no room for unwinding data",
         [ELF_SPREAD] = "code that is too far apart for one file",
         [ELF_ADDRESS] = "code at addresses that no process of this machine has",
         [ELF_TOO_LARGE] = "more than 4 GiB of debug information",
@@ -129,29 +130,48 @@ static bool add_piece(struct elf *elf, const struct history *history, const stru
     return true;
 }
 
-/* What is loaded behind the code */
+/* What is loaded beside the code */
+
+static void add_frame_section(struct elf *elf, const char *name, uint64_t offset, uint64_t size)
+{
+    add_section(elf, (struct elf_section){.name = name,
+                                          .type = SHT_PROGBITS,
+                                          .flags = SHF_ALLOC,
+                                          .address = elf->result->load_address + offset,
+                                          .offset = offset,
+                                          .size = size,
+                                          .alignment = 4});
+}
 
 static void put_frames(struct elf *elf)
 {
     if (elf->frames.entry_count == 0)
         return;
-    const uint64_t address = elf->frames.address;
-    elf->offset = address - elf->load_address;
+    const uint64_t offset = elf->frames.address - elf->load_address;
     merged_frames_finish(&elf->frames, &elf->frame_header);
-    put_section(elf,
-                (struct elf_section){.name = ".eh_frame",
-                                     .type = SHT_PROGBITS,
-                                     .flags = SHF_ALLOC,
-                                     .alignment = 8},
-                &elf->frames.bytes);
-    put_section(elf,
-                (struct elf_section){.name = ".eh_frame_hdr",
-                                     .type = SHT_PROGBITS,
-                                     .flags = SHF_ALLOC,
-                                     .alignment = 4},
-                &elf->frame_header);
-    elf->result->frame_address = address - elf->result->base;
-    elf->result->frame_size = elf->load_address + elf->offset - address;
+    const struct bytes *const frames = &elf->frames.bytes, *const table = &elf->frame_header;
+    const uint64_t frames_size = frames->failed ? 0 : frames->size;
+    const uint64_t table_size = table->failed ? 0 : table->size;
+    add_frame_section(elf, ".eh_frame", offset, frames_size);
+    add_frame_section(elf, ".eh_frame_hdr", offset + frames_size, table_size);
+    elf->result->frame_address = elf->frames.address - elf->result->base;
+    elf->result->frame_size = frames_size + table_size;
+    if (elf->options->hole_address != 0)
+        return; /* written with the first page */
+    file_writer_put(&elf->file, offset, frames->data, (size_t)frames_size);
+    file_writer_put(&elf->file, offset + frames_size, table->data, (size_t)table_size);
+    elf->offset = offset + elf->result->frame_size;
+}
+
+/* In a hole. */
+static void put_frames_first(struct elf *elf, struct bytes *to)
+{
+    const unsigned char zeros[PAGE] = {0};
+    if (elf->options->hole_address == 0 || elf->result->frame_size == 0)
+        return;
+    bytes_copy(to, zeros, PAGE - to->size);
+    bytes_copy(to, elf->frames.bytes.data, elf->frames.bytes.size);
+    bytes_copy(to, elf->frame_header.data, elf->frame_header.size);
 }
 
 static void put_dynamic_symbols(struct elf *elf)
@@ -287,9 +307,9 @@ static void put_segments(const struct elf *elf, uint64_t loaded_size, struct byt
 static void put_build_id(struct elf *elf, struct bytes *to)
 {
     const struct elf_options *const options = elf->options;
-    if (options->relative || options->dynsym || options->frame_address != 0) {
+    if (options->relative || options->dynsym || options->hole_address != 0) {
         unsigned char bytes[2 + 8] = {options->relative, options->dynsym};
-        bytes_store(bytes + 2, options->frame_address, 8, false);
+        bytes_store(bytes + 2, options->hole_address, 8, false);
         digest_add(&elf->digest, bytes, sizeof(bytes));
     }
     digest_end(&elf->digest, elf->result->build_id);
@@ -324,19 +344,20 @@ static enum elf_error check_pieces(const struct elf *elf, const struct placed *p
         return ELF_SPREAD;
     if (pieces[0].address < PAGE || end > last_address(elf))
         return ELF_ADDRESS;
-    const uint64_t frame_address = elf->options->frame_address;
-    if (frame_address != 0 && (frame_address < end || frame_address - end > REACH))
-        return ELF_OUT_OF_ORDER;
+    const uint64_t hole = elf->options->hole_address, hole_size = elf->options->hole_size;
+    if (hole != 0 && (hole % PAGE != 0 || hole_size < PAGE || hole > pieces[0].address ||
+                      pieces[0].address - hole < hole_size || end - hole > ELF_HOLE_REACH))
+        return ELF_HOLE;
     return ELF_OK;
 }
 
 static void begin(struct elf *elf, const struct placed *pieces, size_t count)
 {
     const struct placed *const last = &pieces[count - 1];
-    const uint64_t frame_address = elf->options->frame_address;
+    const uint64_t hole = elf->options->hole_address;
     elf->code_address = pieces[0].address;
     elf->code_end = last->address + last->piece->code_size;
-    elf->load_address = elf->code_address / PAGE * PAGE - PAGE;
+    elf->load_address = hole != 0 ? hole : elf->code_address / PAGE * PAGE - PAGE;
     elf->result->base = elf->options->relative ? elf->load_address : 0;
     elf->result->load_address = elf->load_address - elf->result->base;
     elf->offset = elf->code_end - elf->load_address;
@@ -358,7 +379,7 @@ static void begin(struct elf *elf, const struct placed *pieces, size_t count)
                                           .alignment = 1});
     dwarf_init(&elf->dwarf, elf->big_endian, elf->machine.address_size);
     merged_frames_init(&elf->frames,
-                       frame_address != 0 ? frame_address : (elf->code_end + 7) / 8 * 8,
+                       hole != 0 ? hole + PAGE : (elf->code_end + 7) / 8 * 8,
                        elf->big_endian, elf->machine.address_size);
     elf->frame_header.big_endian = elf->big_endian;
     elf->symbols.big_endian = elf->big_endian;
@@ -391,6 +412,7 @@ static enum elf_error finish(struct elf *elf)
     elf_put_header(&first, &header);
     put_segments(elf, loaded_size, &first);
     put_build_id(elf, &first);
+    put_frames_first(elf, &first);
     elf->result->system_error = file_writer_finish(&elf->file, first.data, first.size);
     const bool no_memory = first.failed || elf->frames.bytes.failed || elf->frame_header.failed ||
                            elf->symbols.failed || elf->symbol_names.bytes.failed ||
@@ -402,6 +424,9 @@ static enum elf_error finish(struct elf *elf)
         return ELF_TOO_LARGE;
     if (!has_room)
         return ELF_ADDRESS;
+    if (elf->options->hole_address != 0 &&
+        PAGE + elf->result->frame_size > elf->options->hole_size)
+        return ELF_HOLE;
     return elf->result->system_error != 0 ? ELF_NOT_WRITTEN : ELF_OK;
 }
 
@@ -412,6 +437,19 @@ size_t elf_reach(const struct placed *pieces, size_t count)
            pieces[i].piece->code_size < REACH - (pieces[i].address - pieces[0].address))
         i++;
     return i;
+}
+
+uint64_t elf_hole_size(const struct history *history, const struct placed *pieces, size_t count)
+{
+    /* Entries are written anew: with a CIE each, say, and with padding. */
+    enum { FOR_EACH = 128 };
+    uint64_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct function_frames frames;
+        if (function_frames_find(&frames, history, &pieces[i]) == NULL)
+            size += frames.eh_frame.size != 0 ? 2 * frames.eh_frame.size + FOR_EACH : 0;
+    }
+    return size == 0 ? 0 : (size + 2 * PAGE - 1) / PAGE * PAGE;
 }
 
 static struct elf_machine machine_of(uint32_t elf_mach)

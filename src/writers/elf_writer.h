@@ -19,8 +19,12 @@ struct elf_options {
     /* Symbols in .dynsym but for one: binutils looks through .symtab for each address that perf up
      * to 6.12 asks it for. gdb then knows functions by their DWARF only. */
     bool dynsym;
-    /* Where .eh_frame begins; 0: behind the code. Not before the code's end. */
-    uint64_t frame_address;
+    /* Unused addresses below the code, for the file's first page and, behind it, the unwinding data:
+     * perf with libunwind needs both mapped, and the page to be the lowest of what is. elf_hole_size()
+     * says how many; a multiple of 4096. 0: the page lies below that of the lowest address, the data
+     * behind the code. */
+    uint64_t hole_address;
+    uint64_t hole_size;
     /* What could not be read, or not used, is told here and left out, and how many of the pieces are
      * done. May be NULL. */
     const struct problems *problems;
@@ -45,7 +49,8 @@ enum elf_error {
     ELF_NO_MEMORY,
     ELF_NOT_WRITTEN,
     ELF_EMPTY,        /* there are no pieces */
-    ELF_OUT_OF_ORDER, /* pieces do not ascend, or overlap, or frame_address is not behind them */
+    ELF_OUT_OF_ORDER, /* pieces do not ascend, or overlap */
+    ELF_HOLE,         /* the hole is too small, or out of reach */
     ELF_SPREAD,       /* pieces too far apart for one file: see elf_reach() */
     ELF_ADDRESS,      /* addresses that the machine does not have, or below 4096 */
     ELF_TOO_LARGE     /* a section of debug information of more than 4 GiB */
@@ -57,6 +62,12 @@ const char *elf_strerror(enum elf_error error);
 /* How many of the pieces, which ascend, one file can hold from the first on: relative addresses of
  * unwinding data reach 2 GiB. 0 if there are none. */
 size_t elf_reach(const struct placed *pieces, size_t count);
+
+/* What elf_options.hole_size has to be for the pieces, at most; 0: none of them has unwinding data. */
+uint64_t elf_hole_size(const struct history *history, const struct placed *pieces, size_t count);
+
+/* How far below the end of the code a hole may begin. */
+#define ELF_HOLE_REACH UINT64_C(0x7fff0000)
 
 /* Writes the file, which must be empty. The pieces ascend and are disjoint, and all of this
  * history. After an error what is in the file is of no use. */

@@ -73,9 +73,9 @@ static int tear_down(void **state)
 }
 
 static enum elf_error write_elf(struct fixture *fixture, const struct placed *pieces, size_t count,
-                                uint64_t frame_address)
+                                uint64_t hole)
 {
-    const struct elf_options options = {.frame_address = frame_address};
+    const struct elf_options options = {.hole_address = hole, .hole_size = hole != 0 ? 8192 : 0};
     const int fd = fileno(fixture->file);
     assert_int_equal(ftruncate(fd, 0), 0);
     return elf_write(fd, &fixture->history, pieces, count, &options, &fixture->result);
@@ -116,26 +116,27 @@ static void expect_frames(const struct fixture *fixture, const struct placed *pi
     }
 }
 
-/* perf needs the unwinding data in a hole of the address space. */
-static void frames_elsewhere(void **state)
+/* perf with libunwind needs the unwinding data in a hole of the address space. */
+static void frames_in_a_hole(void **state)
 {
     struct fixture *const fixture = *state;
     const struct piece *const piece = fixture->history.pieces;
     const struct placed pieces[] = {{&piece[0], code_addr}, {&piece[1], code_addr + 4096}};
-    const uint64_t hole = code_addr + (UINT64_C(1) << 24);
+    const uint64_t hole = code_addr - (UINT64_C(1) << 24);
+    assert_int_equal(elf_hole_size(&fixture->history, pieces, 2), 8192);
     assert_int_equal(write_elf(fixture, pieces, 2, hole), ELF_OK);
     const Elf64_Shdr frames = section(fixture, ".eh_frame"), text = section(fixture, ".text");
-    assert_int_equal(frames.sh_addr, hole);
-    assert_int_equal(fixture->result.frame_address, hole);
+    assert_int_equal(fixture->result.load_address, hole);
+    assert_int_equal(frames.sh_addr, hole + 4096);
+    assert_int_equal(fixture->result.frame_address, hole + 4096);
     assert_int_equal(fixture->result.frame_size,
-                     section(fixture, ".eh_frame_hdr").sh_addr + 12 + 2 * 8 - hole);
+                     section(fixture, ".eh_frame_hdr").sh_addr + 12 + 2 * 8 - frames.sh_addr);
     assert_int_equal(frames.sh_addr - frames.sh_offset, text.sh_addr - text.sh_offset);
     assert_int_equal(text.sh_addr - text.sh_offset, fixture->result.load_address);
     expect_frames(fixture, pieces, 2);
 
-    assert_int_equal(write_elf(fixture, pieces, 2, code_addr + 4096 + CODE_SIZE - 1),
-                     ELF_OUT_OF_ORDER);
-    assert_int_equal(write_elf(fixture, pieces, 2, code_addr + 2 * apart), ELF_OUT_OF_ORDER);
+    assert_int_equal(write_elf(fixture, pieces, 2, code_addr - 4096), ELF_HOLE);
+    assert_int_equal(write_elf(fixture, pieces, 2, code_addr - 2 * apart), ELF_HOLE);
 }
 
 /* A move is a copy at another place, and a layer has whatever one puts there. */
@@ -175,7 +176,7 @@ static void pieces_that_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(frames_elsewhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(frames_in_a_hole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_piece_at_several_places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pieces_that_cannot_be, set_up, tear_down),
     };
