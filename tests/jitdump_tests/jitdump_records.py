@@ -233,7 +233,8 @@ class DebugInfo(GroupRecord):
                 raise FormatError(entry.offset, f"DEBUG_INFO: address 0x{entry.code_addr:x} is outside"
                                                 f" of the code 0x{load.code_addr:x} to 0x{end:x}")
         closing = self.entries[-1]
-        if closing.code_addr != end:
+        # Or the code behind the last entry has no line: of that, line 0 tells.
+        if closing.code_addr != end and (closing.line != 0 or closing.code_addr > end):
             raise FormatError(closing.offset, f"DEBUG_INFO: the last entry, 0x{closing.code_addr:x},"
                                               f" does not close the table at the code's end 0x{end:x}"
                                               " (P10)")

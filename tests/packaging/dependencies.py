@@ -26,6 +26,7 @@ MAY_KNOW = {
     "check": ["reader", "format"],
     "writers": ["reader", "platform", "format"],
     "inject": ["writers", "reader"],
+    "collector": ["emitter", "system", "platform", "format"],
     "tool": ["inject", "writers", "check", "reader", "platform", "format"],
 }
 

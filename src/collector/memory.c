@@ -1,0 +1,36 @@
+#include "platform/c_library.h"
+
+#include "memory.h"
+
+#include "jitdump.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+void *jd_memory_copy(uint64_t address, uint64_t size)
+{
+    const uintptr_t start = (uintptr_t)address;
+    if (size > JITDUMP_CODE_SIZE_MAX || start != address || size > UINTPTR_MAX - start)
+        return NULL;
+    unsigned char *const copy = malloc((size_t)size + (size == 0));
+    if (copy == NULL)
+        return NULL;
+    const int saved_errno = errno;
+    const struct iovec to = {copy, (size_t)size};
+    /* The numbers say where; nobody has a pointer to it. */
+    const struct iovec from = {(void *)start, (size_t)size}; // NOLINT(performance-no-int-to-ptr)
+    const ssize_t copied = size != 0 ? process_vm_readv(getpid(), &to, 1, &from, 1, 0) : 0;
+    if (copied < 0 && errno != EFAULT && errno != ENOMEM) {
+        /* Not permitted here, or unknown to the kernel: as any emitter reads it. */
+        memcpy(copy, from.iov_base, (size_t)size);
+    } else if (copied != (ssize_t)size) {
+        free(copy);
+        errno = saved_errno;
+        return NULL;
+    }
+    errno = saved_errno;
+    return copy;
+}

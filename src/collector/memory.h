@@ -1,0 +1,13 @@
+/*
+ * Memory that others have told of.
+ */
+#ifndef JITDUMP_COLLECTOR_MEMORY_H
+#define JITDUMP_COLLECTOR_MEMORY_H
+
+#include <stdint.h>
+
+/* A copy, to be freed by the caller. NULL: the memory is not there or not readable, or there is no memory
+ * for the copy; nothing crashes over it. */
+void *jd_memory_copy(uint64_t address, uint64_t size);
+
+#endif

@@ -1,0 +1,109 @@
+#include "platform/c_library.h"
+
+#include "process_dump.h"
+
+#include "emitter/report.h"
+#include "memory.h"
+#include "system/shield.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Whether it was tried; `dump` is written before. Released by open_once(), acquired by the_dump(). */
+static atomic_bool tried;
+static struct jitdump *dump;
+
+static bool has_word(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* The environment's; NULL in a setuid program. */
+static const char *wishes(void)
+{
+    const char *const text = jd_process_getenv("JITDUMP");
+    return text != NULL ? text : "";
+}
+
+bool jd_collector_allowed(void)
+{
+    return getauxval(AT_SECURE) == 0 && strcmp(wishes(), "0") != 0;
+}
+
+void jd_collector_report(atomic_bool *said, const char *format, ...)
+{
+    char text[512];
+    if (!has_word(wishes(), "debug") || atomic_exchange(said, true))
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    jd_make_printable(text);
+    jd_say(text);
+}
+
+/* In the child of a fork that another thread was opening for. What it had made so far is of no use. */
+static void begin_anew_in_child(void)
+{
+    if (!atomic_load_explicit(&tried, memory_order_relaxed))
+        pthread_mutex_init(&lock, NULL);
+}
+
+/* Who has this loaded wants a dump; $JITDUMP says more, if it is set. */
+static void open_once(void)
+{
+    pthread_atfork(NULL, NULL, begin_anew_in_child);
+    if (wishes()[0] != '\0')
+        jitdump_open_from_environment(&dump, NULL);
+    else
+        jitdump_open(&dump, NULL);
+    atomic_store_explicit(&tried, true, memory_order_release);
+}
+
+/* NULL: there is none, and it has been said why. */
+static struct jitdump *the_dump(void)
+{
+    if (!atomic_load_explicit(&tried, memory_order_acquire)) {
+        pthread_mutex_lock(&lock);
+        if (!atomic_load_explicit(&tried, memory_order_relaxed))
+            open_once();
+        pthread_mutex_unlock(&lock);
+    }
+    return dump;
+}
+
+void jd_collector_load(struct jitdump_code *code)
+{
+    static atomic_bool said;
+    struct jitdump *const to = the_dump();
+    if (to == NULL)
+        return;
+    void *const bytes = jd_memory_copy(code->code_addr, code->code_size);
+    if (bytes == NULL) {
+        jd_collector_report(&said, "no code can be read where %s is reported", code->name);
+        return;
+    }
+    code->struct_size = sizeof(*code);
+    code->code_bytes = bytes;
+    jitdump_load(to, code, NULL); /* says itself what it refuses */
+    free(bytes);
+}
+
+void jd_collector_flush(void)
+{
+    if (atomic_load_explicit(&tried, memory_order_acquire))
+        jitdump_flush(dump);
+}

@@ -1,0 +1,27 @@
+/*
+ * The process's one dump, whatever the code is reported by: opened when the first code is.
+ */
+#ifndef JITDUMP_COLLECTOR_PROCESS_DUMP_H
+#define JITDUMP_COLLECTOR_PROCESS_DUMP_H
+
+#include "jitdump.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* False: nothing may be done here, since the program runs with more rights than its user has, or the
+ * user has said JITDUMP=0. */
+bool jd_collector_allowed(void);
+
+/* Appends the code, of which code_bytes is NULL: the bytes are copied from code_addr. What can't be read
+ * there is no code, and nothing is appended. Whatever fails is only reported. */
+void jd_collector_load(struct jitdump_code *code);
+
+/* Writes what is still buffered. Opens nothing. */
+void jd_collector_flush(void);
+
+/* A line on standard error, if the user wants reports ($JITDUMP has the word `debug`) and `*said` is not
+ * yet set. */
+__attribute__((format(printf, 2, 3))) void jd_collector_report(atomic_bool *said, const char *format, ...);
+
+#endif

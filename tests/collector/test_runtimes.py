@@ -1,0 +1,93 @@
+"""The collector in real runtimes, which are as their packages have them: perf's samples against the
+runtimes' own listings of their functions."""
+from __future__ import annotations
+
+import collections
+import os
+import pathlib
+import shutil
+from typing import Dict, List, Sequence
+
+from jitdump_tests import jitdump_reader, perf
+from jitdump_tests.listing import Listing, take_perf_map
+from jitdump_tests.perf_case import PerfTest
+
+COLLECTOR = os.environ["JITDUMP_COLLECTOR"]
+HERE = pathlib.Path(__file__).resolve().parent
+SAMPLES_MIN = 300
+RIGHT_MIN = 0.99
+
+
+class RuntimeTest(PerfTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.recording = self.session()
+
+    def record(self, command: Sequence[object], **environment: str) -> int:
+        """Runs it under perf; the pid of the one process that has a dump."""
+        self.recording.environment.update(environment)
+        self.recording.perf(*perf.RECORD, *perf.MONOTONIC, "-o", self.recording.data, "--", *command)
+        (dump,) = self.recording.directory.glob("jit-*.dump")
+        jitdump_reader.read(str(dump), allow_torn_tail=True)
+        return int(dump.stem.split("-")[1])
+
+    def samples(self, pid: int) -> List[perf.Sample]:
+        self.recording.inject()
+        text = self.recording.script("-G", "-F", "comm,pid,tid,time,ip,sym")
+        return [sample for sample in perf.parse_samples(text) if sample.pid == pid]
+
+    def check_names(self, pid: int, listing: Listing) -> None:
+        """Of the samples where the listing has a function, at least 99 % have its name."""
+        found: Dict[str, int] = collections.Counter()
+        wrong: Dict[str, int] = collections.Counter()
+        for sample in self.samples(pid):
+            names = listing.at(sample.ip)
+            if names is None:
+                continue
+            if sample.symbol in names:
+                found["right"] += 1
+            elif sample.symbol == "[unknown]":
+                found["unknown"] += 1
+            else:
+                found["wrong"] += 1
+                wrong[f"{sample.symbol} not {names[-1]}"] += 1
+        total = sum(found.values())
+        print(f"samples: {self.id()} n={total} {dict(found)} {wrong.most_common(3)}")
+        self.assertGreaterEqual(total, SAMPLES_MIN)
+        self.assertGreaterEqual(found["right"], RIGHT_MIN * total)
+
+
+class Php(RuntimeTest):
+    # 128: ITT. 256: GDB's interface, by which memory stays writable and executable; without it the
+    # mapping event of an mprotect() hides all functions (P17). 16: PHP's own perf map.
+    OPTIONS = ["-d", "opcache.enable_cli=1", "-d", "opcache.file_update_protection=0",
+               "-d", "opcache.jit_buffer_size=32M"]
+
+    def php(self, *jit: str) -> List[object]:
+        if shutil.which("php") is None:
+            self.skipTest("php is not installed")
+        loaded = perf.run(["php", *self.OPTIONS, "-r",
+                           "echo function_exists('opcache_get_status') ? 'yes' : 'no';"]).stdout
+        if loaded != "yes":
+            self.skipTest("php has no opcache")
+        options = [option for setting in jit for option in ("-d", f"opcache.{setting}")]
+        return ["php", *self.OPTIONS, *options, HERE / "mix.php", "1.5"]
+
+    def test_functions(self) -> None:
+        pid = self.record(self.php("jit=function", "jit_debug=400"), INTEL_JIT_PROFILER64=COLLECTOR)
+        self.check_names(pid, take_perf_map(pid))
+
+    def test_traces(self) -> None:
+        pid = self.record(self.php("jit=tracing", "jit_debug=400"), INTEL_JIT_PROFILER64=COLLECTOR)
+        self.check_names(pid, take_perf_map(pid))
+
+
+class Onednn(RuntimeTest):
+    def test_kernels(self) -> None:
+        program = os.environ.get("JITDUMP_ONEDNN", "")
+        if not program:
+            self.skipTest("libdnnl-dev (2.x) is not installed")
+        # 1: ITT. 2: its own perf map.
+        pid = self.record([program, "2"], INTEL_JIT_PROFILER64=COLLECTOR, DNNL_JIT_PROFILE="3",
+                          OMP_NUM_THREADS="1")
+        self.check_names(pid, take_perf_map(pid))
