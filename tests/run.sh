@@ -40,6 +40,8 @@ need mandoc mandoc
 need qemu-aarch64 qemu-user
 need aarch64-linux-gnu-gcc 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
 need riscv64-linux-gnu-gcc 'gcc-riscv64-linux-gnu libc6-dev-riscv64-cross'
+need php8.2 'php8.2-cli php8.2-opcache'
+need_header dnnl.h libdnnl-dev
 need_header stdio.h libc6-dev
 need_header cmocka.h libcmocka-dev
 # shellcheck disable=SC2086 # several words are wanted

@@ -64,14 +64,14 @@ class Php(RuntimeTest):
                "-d", "opcache.jit_buffer_size=32M"]
 
     def php(self, *jit: str) -> List[object]:
-        if shutil.which("php") is None:
-            self.skipTest("php is not installed")
-        loaded = perf.run(["php", *self.OPTIONS, "-r",
+        if shutil.which("php8.2") is None:
+            self.skipTest("php8.2 is not installed")
+        loaded = perf.run(["php8.2", *self.OPTIONS, "-r",
                            "echo function_exists('opcache_get_status') ? 'yes' : 'no';"]).stdout
         if loaded != "yes":
             self.skipTest("php has no opcache")
         options = [option for setting in jit for option in ("-d", f"opcache.{setting}")]
-        return ["php", *self.OPTIONS, *options, HERE / "mix.php", "1.5"]
+        return ["php8.2", *self.OPTIONS, *options, HERE / "mix.php", "1.5"]
 
     def test_functions(self) -> None:
         pid = self.record(self.php("jit=function", "jit_debug=400"), INTEL_JIT_PROFILER64=COLLECTOR)

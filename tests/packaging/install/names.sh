@@ -40,4 +40,13 @@ expect "global names of the static library that are neither jitdump_ nor jd_" ""
     "$(nm --extern-only --defined-only "$libdir/libjitdump.a" |
         awk 'NF == 3 && $3 !~ /^(jitdump|jd)_/ { print $3 }')"
 
+# Of the collector, what runtimes look for in it.
+collector=$libdir/jitdump/libjitdump-collector.so
+expect "names that the collector exports" "$(
+    sed -n 's/^ *\([A-Za-z_]*\);$/\1/p' "$source/src/collector/collector.map" | sort)" "$(
+    nm --dynamic --defined-only "$collector" | awk '{ print $3 }' | sort)"
+expect "what the collector needs besides the C library" "" \
+    "$(readelf --dynamic --wide "$collector" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' |
+        grep -v -E '^(libc|libpthread|libdl|ld-linux.*)\.so' || true)"
+
 exit $failed
