@@ -9,9 +9,14 @@
 #include "buffer/background.c"
 #include "buffer/clock.c"
 
+#include "format/call_frame.c"
+#include "format/cursor.c"
+#include "format/eh_frame.c"
+
 #include "encode/cfi.c"
 #include "encode/debug_info.c"
 #include "encode/eh_frame.c"
+#include "encode/frame_copy.c"
 #include "encode/function_records.c"
 #include "encode/inline_2023.c"
 #include "encode/inline_2026.c"

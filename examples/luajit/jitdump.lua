@@ -57,6 +57,7 @@ struct jitdump_code {
     const void *unwind;
     const void *tracks;
     uint64_t track_count;
+    uint64_t eh_frame_addr;
 };
 
 int jitdump_open(struct jitdump **dump, const struct jitdump_options *options);

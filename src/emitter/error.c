@@ -137,7 +137,13 @@ const char *jitdump_strerror(int error)
         return "a reserved field is not 0: set all that is not filled in to zero, and load the "
                "library that belongs to the header";
     case JITDUMP_ERROR_UNWIND_EMPTY:
-        return "of eh_frame, eh_frame_hdr and their sizes one is missing: give all four or none";
+        return "eh_frame or eh_frame_hdr is given without its size, or a size without the bytes, or "
+               "eh_frame_hdr without eh_frame";
+    case JITDUMP_ERROR_UNWIND_SECTION:
+        return "eh_frame can't be read: is it relocated, is its size right, and are its addresses "
+               "absolute or pc-relative?";
+    case JITDUMP_ERROR_UNWIND_MISSING:
+        return "eh_frame has no FDE for the code: check eh_frame_addr, or give none";
     case JITDUMP_ERROR_UNWIND_SIZE:
         return "eh_frame and eh_frame_hdr are over 2 GiB - 1 together, or with the code if they "
                "are made from a description";
@@ -146,7 +152,7 @@ const char *jitdump_strerror(int error)
     case JITDUMP_ERROR_THREAD:
         return "the flusher thread could not be started: use another flush mode";
     case JITDUMP_ERROR_UNWIND_TWICE:
-        return "both eh_frame bytes and an unwind description are given: give one";
+        return "both eh_frame and an unwind description are given: give one";
     case JITDUMP_ERROR_UNWIND_MACHINE:
         return "frames can't be described for this elf_mach, only for x86-64, aarch64 and riscv64: "
                "give eh_frame and eh_frame_hdr";

@@ -84,17 +84,33 @@ static bool is_register(const struct cfi_machine *machine, uint32_t reg)
 
 /* Bytes */
 
-static void emit_uleb128(struct cfi_encoder *e, uint64_t value)
+void jd_cfi_emit_uleb128(struct cfi_encoder *e, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
         cfi_emit_u8(e, (value & 0x7f) | 0x80);
     cfi_emit_u8(e, value);
 }
 
+void jd_cfi_emit_sleb128(struct cfi_encoder *e, int64_t value)
+{
+    /* Divided towards minus infinity; the last byte's 0x40 is the sign. */
+    for (; value < -0x40 || value >= 0x40; value = (value - (value & 0x7f)) / 0x80)
+        cfi_emit_u8(e, ((uint64_t)value & 0x7f) | 0x80);
+    cfi_emit_u8(e, (uint64_t)value & 0x7f);
+}
+
+void jd_cfi_finish_entry(struct cfi_encoder *e, uint64_t start)
+{
+    static const unsigned char nops[3] = {0}; /* DW_CFA_nop */
+    cfi_emit(e, nops, -e->size % 4);
+    const uint32_t length = (uint32_t)(e->size - start - sizeof(length));
+    if (e->to != NULL)
+        put(e->to + start, &length, sizeof(length));
+}
+
 /* Instructions */
 
-/* The instruction that follows holds from e->at on. */
-static void emit_advance(struct cfi_encoder *e)
+void jd_cfi_emit_advance(struct cfi_encoder *e)
 {
     const uint64_t delta = e->at - e->advanced_to;
     if (delta == 0)
@@ -120,13 +136,13 @@ static void define_cfa(struct cfi_encoder *e, uint64_t reg, uint64_t offset)
     const bool same_offset = e->cfa_known && e->cfa_offset == offset;
     if (same_register && same_offset)
         return;
-    emit_advance(e);
+    jd_cfi_emit_advance(e);
     cfi_emit_u8(e, same_register ? DW_CFA_def_cfa_offset
                              : same_offset ? DW_CFA_def_cfa_register : DW_CFA_def_cfa);
     if (!same_register)
-        emit_uleb128(e, reg);
+        jd_cfi_emit_uleb128(e, reg);
     if (!same_offset)
-        emit_uleb128(e, offset);
+        jd_cfi_emit_uleb128(e, offset);
     e->cfa_known = true;
     e->cfa_register = reg;
     e->cfa_offset = offset;
@@ -136,12 +152,12 @@ static void define_cfa(struct cfi_encoder *e, uint64_t reg, uint64_t offset)
 static void emit_register(struct cfi_encoder *e, uint64_t short_form, uint64_t extended,
                           uint64_t reg)
 {
-    emit_advance(e);
+    jd_cfi_emit_advance(e);
     if (reg < 0x40) {
         cfi_emit_u8(e, short_form | reg);
     } else {
         cfi_emit_u8(e, extended);
-        emit_uleb128(e, reg);
+        jd_cfi_emit_uleb128(e, reg);
     }
 }
 
@@ -149,7 +165,7 @@ static void emit_register(struct cfi_encoder *e, uint64_t short_form, uint64_t e
 static void emit_offset(struct cfi_encoder *e, uint64_t reg, uint64_t below)
 {
     emit_register(e, DW_CFA_offset, DW_CFA_offset_extended, reg);
-    emit_uleb128(e, below / CFI_WORD);
+    jd_cfi_emit_uleb128(e, below / CFI_WORD);
 }
 
 static void save_register(struct cfi_encoder *e, uint64_t reg, uint64_t below)
@@ -170,7 +186,7 @@ static void restore_register(struct cfi_encoder *e, uint64_t reg)
 
 static void restore_state(struct cfi_encoder *e)
 {
-    emit_advance(e);
+    jd_cfi_emit_advance(e);
     cfi_emit_u8(e, DW_CFA_restore_state);
     e->remembered--;
     e->cfa_known = false;
@@ -245,7 +261,7 @@ static int encode_step(struct cfi_encoder *e, const struct jitdump_unwind_step *
         restore_register(e, step->reg);
         return 0;
     case JITDUMP_UNWIND_REMEMBER_STATE:
-        emit_advance(e);
+        jd_cfi_emit_advance(e);
         cfi_emit_u8(e, DW_CFA_remember_state);
         e->remembered++;
         return 0;

@@ -63,8 +63,6 @@ struct cfi_encoder {
     struct register_set saved;
     struct register_set ever_saved;
     uint64_t remembered;
-
-    uint64_t fde; /* where it starts */
 };
 
 /* Inline, for the sizes are constants. */
@@ -84,6 +82,16 @@ static inline void cfi_emit_u32(struct cfi_encoder *e, uint64_t value)
 {
     cfi_emit(e, &(uint32_t){(uint32_t)value}, 4);
 }
+
+void jd_cfi_emit_uleb128(struct cfi_encoder *e, uint64_t value);
+void jd_cfi_emit_sleb128(struct cfi_encoder *e, int64_t value);
+
+/* The instruction that follows holds from e->at on. */
+void jd_cfi_emit_advance(struct cfi_encoder *e);
+
+/* Ends the CIE or FDE that starts at `start`: it is a multiple of 4 long, and its length field counts
+ * what is behind itself. */
+void jd_cfi_finish_entry(struct cfi_encoder *e, uint64_t start);
 
 /* What holds at every function's entry. */
 void jd_cfi_encode_entry(struct cfi_encoder *e);

@@ -10,7 +10,10 @@
 static int unwinding_info_check(const struct jitdump_code *code, uint32_t elf_mach, uint64_t *size)
 {
     struct unwind_size data;
-    const int error = jd_unwind_check(code, elf_mach, &data);
+    int error = jd_unwind_check(code, elf_mach, &data);
+    /* Compilers leave out what never unwinds; a name is worth more than nothing. */
+    if (error == JITDUMP_ERROR_UNWIND_MISSING)
+        error = 0;
     const uint64_t data_size = data.eh_frame + data.eh_frame_hdr;
     *size = data_size != 0 ? sizeof(struct jit_code_unwinding_info) + data_size : 0;
     return error;

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#pragma GCC visibility push(hidden)
+
 /* Bytes that belong to somebody else, a file's mapping for the most part. Not terminated. */
 struct span {
     const unsigned char *data;
@@ -122,5 +124,7 @@ static inline struct span cursor_string(struct cursor *cursor, const char *error
 /* DWARF's variable-length integers. Bits beyond the 64th are an error. */
 uint64_t jd_cursor_uleb128(struct cursor *cursor, const char *error);
 int64_t jd_cursor_sleb128(struct cursor *cursor, const char *error);
+
+#pragma GCC visibility pop
 
 #endif

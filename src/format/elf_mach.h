@@ -1,8 +1,10 @@
 /*
- * The ELF machine that the library is built for: what elf_mach 0 means.
+ * The numbers of ELF machines, and the one that the library is built for: what elf_mach 0 means.
  */
 #ifndef JITDUMP_FORMAT_ELF_MACH_H
 #define JITDUMP_FORMAT_ELF_MACH_H
+
+#include <stdint.h>
 
 /* e_machine, as the ELF specifications of the machines have it: EM_* of <elf.h>, which not every
  * system has. */
@@ -39,5 +41,20 @@ enum elf_mach {
 #else
 #define BUILD_ELF_MACH ELF_MACH_NONE /* elf_mach must be given */
 #endif
+
+/* In bytes. Of machines whose number stands for both sizes, that of today's JITs; 8 for those that are
+ * not known. */
+static inline uint8_t elf_mach_address_size(uint32_t number)
+{
+    switch (number) {
+    case ELF_MACH_386:
+    case ELF_MACH_MIPS:
+    case ELF_MACH_PPC:
+    case ELF_MACH_ARM:
+        return 4;
+    default:
+        return 8;
+    }
+}
 
 #endif

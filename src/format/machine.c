@@ -30,18 +30,18 @@ static const char *const registers_arm[] = {"r0", "r1", "r2",  "r3",  "r4",  "r5
                                             "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc"};
 
 static const struct machine machines[] = {
-    {ELF_MACH_386, "i386", 4, 0, "i386", 8, COUNT(registers_386), registers_386},
-    {ELF_MACH_MIPS, "mips", 4, 0, "mips", 31, 0, NULL},
-    {ELF_MACH_PPC, "ppc", 4, 0, "powerpc:common", 65, 0, NULL},
-    {ELF_MACH_X86_64, "x86-64", 8, 0, "i386:x86-64", 16, COUNT(registers_x86_64), registers_x86_64},
-    {ELF_MACH_ARM, "arm", 4, ARM_EABI_5, "arm", 14, COUNT(registers_arm), registers_arm},
-    {ELF_MACH_AARCH64, "aarch64", 8, 0, "aarch64", 30, COUNT(registers_aarch64),
+    {ELF_MACH_386, "i386", 0, "i386", 8, COUNT(registers_386), registers_386},
+    {ELF_MACH_MIPS, "mips", 0, "mips", 31, 0, NULL},
+    {ELF_MACH_PPC, "ppc", 0, "powerpc:common", 65, 0, NULL},
+    {ELF_MACH_X86_64, "x86-64", 0, "i386:x86-64", 16, COUNT(registers_x86_64), registers_x86_64},
+    {ELF_MACH_ARM, "arm", ARM_EABI_5, "arm", 14, COUNT(registers_arm), registers_arm},
+    {ELF_MACH_AARCH64, "aarch64", 0, "aarch64", 30, COUNT(registers_aarch64),
      registers_aarch64},
-    {ELF_MACH_RISCV, "riscv", 8, RISCV_RVC | RISCV_DOUBLE, "riscv:rv64", 1,
+    {ELF_MACH_RISCV, "riscv", RISCV_RVC | RISCV_DOUBLE, "riscv:rv64", 1,
      COUNT(registers_riscv), registers_riscv},
-    {ELF_MACH_S390, "s390x", 8, 0, "s390:64-bit", 14, 0, NULL},
-    {ELF_MACH_PPC64, "ppc64", 8, PPC64_ELF_V2, "powerpc:common64", 65, 0, NULL},
-    {ELF_MACH_LOONGARCH, "loongarch", 8, LOONGARCH_DOUBLE | LOONGARCH_OBJECT_V1, "loongarch64", 1, 0,
+    {ELF_MACH_S390, "s390x", 0, "s390:64-bit", 14, 0, NULL},
+    {ELF_MACH_PPC64, "ppc64", PPC64_ELF_V2, "powerpc:common64", 65, 0, NULL},
+    {ELF_MACH_LOONGARCH, "loongarch", LOONGARCH_DOUBLE | LOONGARCH_OBJECT_V1, "loongarch64", 1, 0,
      NULL},
 };
 
@@ -51,10 +51,4 @@ const struct machine *jd_machine(uint32_t number)
         if (machines[i].number == number)
             return &machines[i];
     return NULL;
-}
-
-uint8_t jd_machine_address_size(uint32_t number)
-{
-    const struct machine *const machine = jd_machine(number);
-    return machine != NULL ? machine->address_size : 8;
 }

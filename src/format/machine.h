@@ -11,8 +11,6 @@
 struct machine {
     uint32_t number;
     const char *name;
-    /* Bytes. Of machines whose number stands for both sizes, that of today's JITs. */
-    uint8_t address_size;
     /* e_flags of ELF files, without which readers take the code for another ABI's. */
     uint32_t elf_flags;
     /* For objdump's option -m. */
@@ -26,8 +24,5 @@ struct machine {
 
 /* NULL: none that is known here. */
 const struct machine *jd_machine(uint32_t number);
-
-/* 8 for those that are not known. */
-uint8_t jd_machine_address_size(uint32_t number);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef JITDUMP_READER_FRAME_ROWS_H
 #define JITDUMP_READER_FRAME_ROWS_H
 
-#include "reader/eh_frame.h"
+#include "format/eh_frame.h"
 
 /* Instructions for others are skipped. No machine's integer registers are above. */
 #define FRAME_REGISTER_COUNT 128

@@ -186,7 +186,7 @@ const char *for_each_frame_row(const struct history *history, const struct piece
     struct eh_frame eh_frame;
     jd_eh_frame_init(&eh_frame, unwinding.eh_frame, reader->file.data, reader->swapped,
                      piece->code_addr + (piece->code_size + 7) / 8 * 8,
-                     jd_machine_address_size(jd_dump_machine(reader)));
+                     elf_mach_address_size(jd_dump_machine(reader)));
     struct relocating relocating = {row, context, piece->code_addr};
     struct frame_fde fde;
     while (jd_eh_frame_next(&eh_frame, &fde) && jd_frame_rows(&eh_frame, &fde, relocate, &relocating))

@@ -455,7 +455,7 @@ uint64_t elf_hole_size(const struct history *history, const struct placed *piece
 static struct elf_machine machine_of(uint32_t elf_mach)
 {
     const struct machine *const machine = jd_machine(elf_mach);
-    return (struct elf_machine){jd_machine_address_size(elf_mach),
+    return (struct elf_machine){elf_mach_address_size(elf_mach),
                                 machine != NULL ? machine->elf_flags : 0};
 }
 

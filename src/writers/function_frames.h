@@ -7,7 +7,7 @@
 #ifndef JITDUMP_WRITERS_FUNCTION_FRAMES_H
 #define JITDUMP_WRITERS_FUNCTION_FRAMES_H
 
-#include "reader/eh_frame.h"
+#include "format/eh_frame.h"
 #include "writers/placed.h"
 
 struct function_frames {

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "describe.h"
 
+#include "section.h"
+
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,6 +251,14 @@ static void take_eh_frame(struct description *description, struct input *input)
 {
     struct jitdump_code *code = &description->code;
     const uint8_t bits = take_u8(input);
+    if ((bits & 0x40) != 0) {
+        unsigned char section[SECTION_SIZE_MAX];
+        code->eh_frame_size = make_section(section, input, code);
+        code->eh_frame_addr = SECTION_ADDRESS;
+        unsigned char *kept = own(description, (size_t)code->eh_frame_size);
+        code->eh_frame = memcpy(kept, section, (size_t)code->eh_frame_size);
+        return;
+    }
     code->eh_frame_size = (bits & 1) != 0 ? take_hostile_size(input) : take_u16(input) % 300;
     code->eh_frame_hdr_size = (bits & 2) != 0 ? take_hostile_size(input) : take_u8(input) % 64;
     code->eh_frame = (bits & 12) == 12 ? NULL : take_bytes(input, code->eh_frame_size);

@@ -105,12 +105,13 @@ static void output_dump(const char *prefix, const struct jitdump_code *code,
 }
 
 /* For the strict reader, jit-*.dump, which knows lines and frames, and for the decoder of tracks,
- * track-*.dump. Unwinding data that is the input's own bytes is none that one could read. */
+ * track-*.dump. Unwinding data that is the input's own bytes is none that one could
+ * read. */
 static void output(const struct function_records *record, const struct record_stamp *stamp,
                    const unsigned char *head, uint64_t head_size)
 {
     const struct jitdump_code *code = record->code;
-    if (code->track_count == 0 && code->eh_frame_size == 0 && code->code_size <= POOL_SIZE) {
+    if (code->track_count == 0 && code->eh_frame_hdr_size == 0 && code->code_size <= POOL_SIZE) {
         output_dump("jit", code, stamp, head, head_size);
     } else if (code->track_count != 0) {
         const struct jitdump_track *track = jd_track_choose(code, record->settings->track, NULL);
@@ -222,7 +223,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                  .scratch = &scratch};
     uint64_t head_size = 0;
     const int error = jd_function_records_check(&record, &head_size);
-    if (error > 0 || error < JITDUMP_ERROR_ENVIRONMENT ||
+    if (error > 0 || error < JITDUMP_ERROR_UNWIND_MISSING ||
         (error <= JITDUMP_ERROR_CLOCK_UNSUPPORTED && error >= JITDUMP_ERROR_BUSY))
         wrong("error of a description", (uint64_t)-error, 0);
     if (error == 0 && head_size <= HEAD_SIZE_MAX)

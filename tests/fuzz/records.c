@@ -222,6 +222,10 @@ static void check_unwinding_info(struct reader payload, const struct file_facts 
         check_unwinding(payload.at, frame_size, fields[1], file->elf_mach, code);
         return;
     }
+    if (code->eh_frame_hdr == NULL) {
+        check_copied_unwinding(payload.at, frame_size, fields[1], code);
+        return;
+    }
     expect("eh_frame's size", frame_size, code->eh_frame_size);
     expect("eh_frame_hdr's size", fields[1], code->eh_frame_hdr_size);
     if (memcmp(payload.at, code->eh_frame, frame_size) != 0 ||
@@ -295,5 +299,7 @@ void check_group(struct reader *reader, const struct file_facts *file,
     expect("an inline record", inlining,
            code->track_count != 0 && file->dialect != JITDUMP_DIALECT_PERF);
     expect("a tier record", tier_record, tier->number != 0 && file->tier_records);
-    expect("an UNWINDING_INFO", unwinding, code->unwind != NULL || code->eh_frame_size != 0);
+    /* A section may have no FDE for the code. */
+    if (code->unwind != NULL || code->eh_frame_size == 0 || code->eh_frame_hdr_size != 0)
+        expect("an UNWINDING_INFO", unwinding, code->unwind != NULL || code->eh_frame_size != 0);
 }

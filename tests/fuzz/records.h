@@ -70,6 +70,11 @@ void check_group(struct reader *reader, const struct file_facts *file,
 void check_unwinding(const unsigned char *bytes, uint64_t frame_size, uint64_t hdr_size,
                      uint32_t elf_mach, const struct jitdump_code *code);
 
+/* The same of frames that are taken out of a section: that they lie in the code, and that the
+ * header's table leads to each. */
+void check_copied_unwinding(const unsigned char *bytes, uint64_t frame_size, uint64_t hdr_size,
+                            const struct jitdump_code *code);
+
 /* The payload of the dialect's inline record against the track. */
 void check_inline_2023(struct reader payload, const struct file_facts *file,
                        const struct jitdump_track *track, uint32_t code_size);

@@ -299,3 +299,48 @@ void check_unwinding(const unsigned char *bytes, uint64_t frame_size, uint64_t h
            frame_addr + fde_offset);
     expect("bytes left in the eh_frame_hdr", hdr.left, 0);
 }
+
+void check_copied_unwinding(const unsigned char *bytes, uint64_t frame_size, uint64_t hdr_size,
+                            const struct jitdump_code *code)
+{
+    const uint64_t hdr_addr = (code->code_size + 7) / 8 * 8 + frame_size;
+    struct reader hdr = {bytes + frame_size, hdr_size};
+    expect("head of eh_frame_hdr", read_number(&hdr, 4), 0x3b031b01);
+    expect("eh_frame_ptr", 4 + (uint64_t)(int64_t)(int32_t)read_number(&hdr, 4), 0 - frame_size);
+    const uint64_t count = read_number(&hdr, 4);
+    expect("size of the table", hdr.left, count * 8);
+    uint64_t sum = 0, before = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t location = hdr_addr + (uint64_t)(int64_t)(int32_t)read_number(&hdr, 4);
+        if (location >= code->code_size || location < before)
+            wrong("a location in the table", location, before);
+        before = location;
+        const uint64_t fde = frame_size + (uint64_t)(int64_t)(int32_t)read_number(&hdr, 4);
+        if (fde >= frame_size)
+            wrong("an FDE in the table", fde, frame_size);
+        sum += fde ^ location << 32;
+    }
+    struct reader frame = {bytes, frame_size};
+    uint64_t cie = UINT64_MAX;
+    for (;;) {
+        const uint64_t at = frame_size - frame.left;
+        struct reader entry = {frame.at, frame.left};
+        if (read_number(&entry, 4) == 0)
+            break;
+        entry = read_entry(&frame);
+        const uint64_t id = read_number(&entry, 4);
+        if (id == 0) {
+            cie = at;
+            continue;
+        }
+        expect("CIE pointer", at + 4 - id, cie);
+        const uint64_t location = (code->code_size + 7) / 8 * 8 + at + 8 +
+                                  (uint64_t)(int64_t)(int32_t)read_number(&entry, 4);
+        const uint64_t size = read_number(&entry, 4);
+        if (location >= code->code_size || size > code->code_size - location || size == 0)
+            wrong("an FDE's code", location, size);
+        sum -= at ^ location << 32;
+    }
+    expect("terminator", frame.left, 4);
+    expect("what the table leads to", sum, 0);
+}

@@ -25,9 +25,9 @@ PUSHED = b"\x41\x0e\x10"  # from 1 on the CFA is rsp + 16
 ROWS = [(0, "rsp+8"), (1, "rsp+16")]
 
 
-def entry(body: bytes) -> bytes:
+def entry(body: bytes, wide: bool = False) -> bytes:
     body += b"\0" * (-len(body) % 4)
-    return struct.pack("<I", len(body)) + body
+    return struct.pack("<IQ", 0xFFFFFFFF, len(body)) + body if wide else struct.pack("<I", len(body)) + body
 
 
 def pointer(encoding: int, value: int, field: int) -> bytes:
@@ -44,6 +44,7 @@ class Data:
         self.code, self.bytes = code, b""
         self.address = code + (SIZE + 7) // 8 * 8 + header_size
         self.encoding, self.has_length, self.lsda = ABSPTR, False, False
+        self.wide = False  # lengths of 64 bits
 
     def cie(self, letters: str, encoding: Optional[int] = None, version: int = 1,
             instructions: bytes = ENTRY) -> "Data":
@@ -57,22 +58,22 @@ class Data:
                 augmentation += bytes([0x80 | PCREL | SDATA4]) + struct.pack("<i", 4711)
         self.encoding = ABSPTR if encoding is None else encoding
         self.has_length, self.lsda = letters[:1] == "z", "L" in letters
-        body = struct.pack("<IB", 0, version) + letters.encode() + b"\0" + b"\x01\x78"
+        body = struct.pack("<QB" if self.wide else "<IB", 0, version) + letters.encode() + b"\0" + b"\x01\x78"
         body += b"\x90\x00" if version == 3 else b"\x10"  # of two bytes, as LEB128
         if self.has_length:
             body += bytes([len(augmentation)]) + augmentation
-        self.bytes += entry(body + instructions)
+        self.bytes += entry(body + instructions, self.wide)
         return self
 
     def fde(self, start: int = 0, size: int = SIZE, instructions: bytes = PUSHED,
             cie_distance: Optional[int] = None) -> "Data":
-        at = len(self.bytes) + 4
-        body = struct.pack("<I", at if cie_distance is None else cie_distance)
+        at = len(self.bytes) + (12 if self.wide else 4)
+        body = struct.pack("<Q" if self.wide else "<I", at if cie_distance is None else cie_distance)
         body += pointer(self.encoding, self.code + start, self.address + at + len(body))
         body += pointer(self.encoding & 0x0F, size, 0)
         if self.has_length:
             body += b"\x04" + struct.pack("<i", 99) if self.lsda else b"\0"
-        self.bytes += entry(body + instructions)
+        self.bytes += entry(body + instructions, self.wide)
         return self
 
 
@@ -158,6 +159,11 @@ class FramesTest(unittest.TestCase):
         data.has_length = data.lsda = False
         self.expect(Dump().function(0x10000, data.fde().bytes).function(0x20000, b""), 0x10000)
 
+    def test_64_bits(self) -> None:
+        data = Data(0x10000)
+        data.wide = True
+        self.expect(Dump().function(0x10000, data.cie("zR", PCREL | SDATA8).fde().bytes), 0x10000)
+
     def test_version_3(self) -> None:
         data = Data(0x10000).cie("zR", PCREL | SDATA4, 3).fde()
         self.expect(Dump().function(0x10000, data.bytes), 0x10000)
@@ -241,8 +247,8 @@ class FramesTest(unittest.TestCase):
                 ("cut off", whole[:-5],
                  r"\.eh_frame: an entry that is shorter than its fields"),
                 ("nothing", b"\0\0\0\0", "its .eh_frame describes nothing"),
-                ("64 bits", b"\xff\xff\xff\xff" + b"\0" * 60,
-                 r"\.eh_frame: an entry with a 64-bit length")):
+                ("64 bits", b"\xff\xff\xff\xff\0\0\0\0\1" + b"\0" * 55,
+                 r"\.eh_frame: an entry that is shorter than its fields")):
             with self.subTest(name):
                 self.expect_refusal(eh_frame, reason)
 

@@ -19,6 +19,8 @@ type Code struct {
 	CodeBytes           []byte
 	Lines               []Line
 	EhFrame, EhFrameHdr []byte
+	// EhFrameAddr is needed for an EhFrame without header, since the library sees a copy of it.
+	EhFrameAddr uint64
 	Unwind              *Unwind
 	Tracks              []Track
 }
@@ -133,6 +135,7 @@ func (code *Code) c(m *memory) (*C.struct_jitdump_code, error) {
 		eh_frame_size:     C.uint64_t(len(code.EhFrame)),
 		eh_frame_hdr:      m.bytes(code.EhFrameHdr),
 		eh_frame_hdr_size: C.uint64_t(len(code.EhFrameHdr)),
+		eh_frame_addr:     C.uint64_t(code.EhFrameAddr),
 		unwind:            code.Unwind.c(m),
 	}
 	if length := uint64(len(code.CodeBytes)); code.CodeBytes != nil && code.CodeSize == 0 {

@@ -50,7 +50,7 @@ func TestErrors(t *testing.T) {
 		{jitdump.Code{Name: "f", CodeAddr: 0x1000, CodeBytes: bytes, Lines: []jitdump.Line{good, good}},
 			jitdump.ERROR_LINES_ORDER, "ascend"},
 		{jitdump.Code{Name: "f", CodeBytes: bytes, EhFrame: bytes},
-			jitdump.ERROR_UNWIND_EMPTY, "eh_frame"},
+			jitdump.ERROR_UNWIND_SECTION, "eh_frame"},
 		{jitdump.Code{Name: "f", CodeBytes: bytes, Unwind: &jitdump.Unwind{Frame: 7}},
 			jitdump.ERROR_UNWIND_FRAME, "frame"},
 		{jitdump.Code{Name: "f", CodeBytes: bytes, Tracks: make([]jitdump.Track, 1)},

@@ -73,7 +73,7 @@ public final class JitdumpTest {
                 c.lines = List.of(line, line);
             })), Constants.ERROR_LINES_ORDER, "ascend");
             refuses(() -> dump.load(code(c -> c.ehFrame = BYTES)),
-                    Constants.ERROR_UNWIND_EMPTY, "eh_frame");
+                    Constants.ERROR_UNWIND_SECTION, "eh_frame");
             var badFrame = code(c -> c.unwind = new Unwind(7, List.of()));
             refuses(() -> dump.load(badFrame), Constants.ERROR_UNWIND_FRAME, "frame");
             refuses(() -> dump.unwindSize(badFrame), Constants.ERROR_UNWIND_FRAME, "frame");

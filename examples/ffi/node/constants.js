@@ -71,6 +71,8 @@ export const ERROR_SOURCE_FILE = -67;
 export const ERROR_PERF_MAP = -68;
 export const ERROR_RESERVED = -69;
 export const ERROR_ENVIRONMENT = -70;
+export const ERROR_UNWIND_SECTION = -71;
+export const ERROR_UNWIND_MISSING = -72;
 
 // options.clock
 export const CLOCK_MONOTONIC = 0;

@@ -32,7 +32,7 @@ test('bad input is an error with the library\'s text', () => {
     [{ name: 'f', codeSize: 1 }, constants.ERROR_CODE_MISSING, /code/],
     [{ name: 'f', codeAddr: 0x1000, codeBytes: bytes, lines: [line, line] },
       constants.ERROR_LINES_ORDER, /ascend/],
-    [{ name: 'f', codeBytes: bytes, ehFrame: bytes }, constants.ERROR_UNWIND_EMPTY, /eh_frame/],
+    [{ name: 'f', codeBytes: bytes, ehFrame: bytes }, constants.ERROR_UNWIND_SECTION, /eh_frame/],
     [{ name: 'f', codeBytes: bytes, unwind: { frame: 7 } }, constants.ERROR_UNWIND_FRAME, /frame/],
     [{ name: 'f', codeBytes: bytes, tracks: [{}] }, constants.ERROR_TRACK_EMPTY, /track/],
     [{ name: 'f', codeBytes: bytes, tier: 5 }, constants.ERROR_TIER, /tier/],

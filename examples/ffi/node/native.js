@@ -97,6 +97,7 @@ struct('jitdump_code', {
   unwind: 'const jitdump_unwind *',
   tracks: 'const jitdump_track *',
   track_count: 'uint64_t',
+  eh_frame_addr: 'uint64_t',
 });
 
 const functions = {};

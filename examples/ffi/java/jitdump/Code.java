@@ -17,6 +17,8 @@ public final class Code {
     public List<Line> lines = List.of();
     public byte[] ehFrame;
     public byte[] ehFrameHdr;
+    /** Needed for an ehFrame without header, since the library sees a copy of it. */
+    public long ehFrameAddr;
     public Unwind unwind;
     public List<Track> tracks = List.of();
 
@@ -68,6 +70,7 @@ public final class Code {
                         .set("offsets", offsetsToC(arena, track.offsets))
                         .set("offset_count", size(track.offsets))))
                 .set("track_count", size(tracks))
+                .set("eh_frame_addr", ehFrameAddr)
                 .memory();
     }
 

@@ -75,6 +75,8 @@ public final class Constants {
     public static final int ERROR_PERF_MAP = -68;
     public static final int ERROR_RESERVED = -69;
     public static final int ERROR_ENVIRONMENT = -70;
+    public static final int ERROR_UNWIND_SECTION = -71;
+    public static final int ERROR_UNWIND_MISSING = -72;
 
     // Options.clock
     public static final int CLOCK_MONOTONIC = 0;

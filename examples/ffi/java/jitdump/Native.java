@@ -92,7 +92,8 @@ final class Native {
             JAVA_LONG.withName("eh_frame_hdr_size"),
             ADDRESS.withName("unwind"),
             ADDRESS.withName("tracks"),
-            JAVA_LONG.withName("track_count"));
+            JAVA_LONG.withName("track_count"),
+            JAVA_LONG.withName("eh_frame_addr"));
 
     private static final SymbolLookup LIBRARY =
             SymbolLookup.libraryLookup("libjitdump.so.0.2", Arena.global());

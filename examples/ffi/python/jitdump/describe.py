@@ -62,7 +62,8 @@ class Track(NamedTuple):
 
 class Code(NamedTuple):
     """Without code_bytes, the library reads code_size bytes at code_addr: that these can be read
-    is for the caller to see, since a wrong address ends the process."""
+    is for the caller to see, since a wrong address ends the process. An eh_frame without header needs
+    an eh_frame_addr, since the library sees a copy of the bytes."""
 
     name: Text
     code_addr: int
@@ -74,6 +75,7 @@ class Code(NamedTuple):
     tracks: Sequence[Track] = ()
     eh_frame: Optional[Bytes] = None
     eh_frame_hdr: Optional[Bytes] = None
+    eh_frame_addr: int = 0
 
     def to_c(self) -> raw.Code:
         if self.code_bytes is not None and len(self.code_bytes) != self.code_size:
@@ -86,7 +88,8 @@ class Code(NamedTuple):
             unwind=unwind_to_c(self.unwind), tracks=tracks_to_c(self.tracks),
             track_count=len(self.tracks),
             eh_frame=self.eh_frame, eh_frame_size=len(self.eh_frame or b""),
-            eh_frame_hdr=self.eh_frame_hdr, eh_frame_hdr_size=len(self.eh_frame_hdr or b""))
+            eh_frame_hdr=self.eh_frame_hdr, eh_frame_hdr_size=len(self.eh_frame_hdr or b""),
+            eh_frame_addr=self.eh_frame_addr)
 
 
 def unwind_to_c(unwind: Optional[Unwind]) -> object:

@@ -295,6 +295,7 @@ class Code(ctypes.Structure):
         ("unwind", POINTER(Unwind)),
         ("tracks", POINTER(Track)),
         ("track_count", c_uint64),
+        ("eh_frame_addr", c_uint64),
     ]
 
 

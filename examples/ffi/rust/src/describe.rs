@@ -118,9 +118,12 @@ pub struct Code<'a> {
     pub unwind: Option<Unwind<'a>>,
     /// In place of lines: where the code comes from, inlining included.
     pub tracks: &'a [Track<'a>],
-    /// Unwinding data of the caller's own making.
+    /// The section that has the code's unwinding data; or, with a header, data of the caller's own
+    /// making.
     pub eh_frame: &'a [u8],
     pub eh_frame_hdr: &'a [u8],
+    /// Where `eh_frame` is loaded, if not where it is.
+    pub eh_frame_addr: u64,
 }
 
 impl<'a> Code<'a> {
@@ -136,6 +139,7 @@ impl<'a> Code<'a> {
             tracks: &[],
             eh_frame: &[],
             eh_frame_hdr: &[],
+            eh_frame_addr: 0,
         }
     }
 
@@ -163,6 +167,7 @@ impl<'a> Code<'a> {
             unwind: unwind.as_ref().map_or(ptr::null(), |unwind| unwind),
             tracks: pointer(self.tracks).cast(),
             track_count: self.tracks.len() as u64,
+            eh_frame_addr: self.eh_frame_addr,
         })
     }
 }

@@ -136,6 +136,8 @@ constants! {
     JITDUMP_ERROR_PERF_MAP: c_int = -68,
     JITDUMP_ERROR_RESERVED: c_int = -69,
     JITDUMP_ERROR_ENVIRONMENT: c_int = -70,
+    JITDUMP_ERROR_UNWIND_SECTION: c_int = -71,
+    JITDUMP_ERROR_UNWIND_MISSING: c_int = -72,
     JITDUMP_CLOCK_MONOTONIC: u32 = 0,
     JITDUMP_CLOCK_TSC: u32 = 1,
     JITDUMP_FLUSH_WRITE_THROUGH: u32 = 0,
@@ -299,6 +301,7 @@ structs! {
         unwind: *const jitdump_unwind,
         tracks: *const jitdump_track,
         track_count: u64,
+        eh_frame_addr: u64,
     }
 }
 

@@ -1,18 +1,4 @@
-#include "reader/eh_frame.h"
-
-enum pointer_encoding {
-    POINTER_ABSOLUTE = 0x00,
-    POINTER_UDATA2 = 0x02,
-    POINTER_UDATA4 = 0x03,
-    POINTER_UDATA8 = 0x04,
-    POINTER_SDATA2 = 0x0a,
-    POINTER_SDATA4 = 0x0b,
-    POINTER_SDATA8 = 0x0c,
-    POINTER_FORMAT = 0x0f,
-    POINTER_PC_RELATIVE = 0x10,
-    POINTER_BASE = 0x70,
-    POINTER_OMITTED = 0xff
-};
+#include "eh_frame.h"
 
 static const char cut[] = ".eh_frame: an entry that is shorter than its fields";
 static const char unknown[] = ".eh_frame: a pointer encoding or augmentation that is not known here";
@@ -48,25 +34,44 @@ static uint64_t read_format(struct cursor *cursor, uint8_t encoding, unsigned in
     case POINTER_UDATA8:
     case POINTER_SDATA8:
         return cursor_u64(cursor, cut);
+    case POINTER_ULEB128:
+        return jd_cursor_uleb128(cursor, cut);
+    case POINTER_SLEB128:
+        return (uint64_t)jd_cursor_sleb128(cursor, cut);
     default:
         cursor_fail(cursor, unknown);
         return 0;
     }
 }
 
-static uint64_t read_pointer(const struct eh_frame *reader, struct cursor *cursor, uint8_t encoding)
+uint64_t jd_eh_frame_pointer(const struct eh_frame *reader, struct cursor *cursor,
+                             uint8_t encoding)
 {
+    const uint64_t all = reader->address_size == 4 ? UINT32_MAX : UINT64_MAX;
     const uint64_t here = reader->address + (uint64_t)(cursor->at - reader->start);
     const uint64_t value = read_format(cursor, encoding, reader->address_size);
     switch (encoding & POINTER_BASE) {
     case POINTER_ABSOLUTE:
-        return value;
+        return value & all;
     case POINTER_PC_RELATIVE:
-        return here + value;
+        return (here + value) & all;
     default:
         cursor_fail(cursor, unknown);
         return 0;
     }
+}
+
+/* Whose code to call is of no interest here, but what is behind it is. */
+static void skip_personality(const struct eh_frame *reader, struct cursor *cursor)
+{
+    const uint8_t encoding = cursor_u8(cursor, cut);
+    if (encoding == POINTER_OMITTED)
+        return;
+    if (encoding == POINTER_ALIGNED) {
+        const uint64_t here = reader->address + (uint64_t)(cursor->at - reader->start);
+        cursor_take(cursor, -here % reader->address_size, cut);
+    }
+    read_format(cursor, encoding, reader->address_size);
 }
 
 static void read_augmentation(const struct eh_frame *reader, struct cursor *cursor,
@@ -92,17 +97,16 @@ static void read_augmentation(const struct eh_frame *reader, struct cursor *curs
         case 'L':
             cie->has_lsda = cursor_u8(&data, cut) != POINTER_OMITTED;
             break;
-        case 'P': {
-            const uint8_t encoding = cursor_u8(&data, cut);
-            if (encoding != POINTER_OMITTED)
-                read_format(&data, encoding, reader->address_size);
+        case 'P':
+            skip_personality(reader, &data);
             break;
-        }
         case 'S':
             cie->signal_frame = true;
             break;
         case 'B':
             cie->b_key = true;
+            break;
+        case 'G': /* aarch64: the stack's memory is tagged, which only matters to who frees it */
             break;
         default:
             cursor_fail(&data, unknown);
@@ -112,17 +116,28 @@ static void read_augmentation(const struct eh_frame *reader, struct cursor *curs
         cursor_fail_at(cursor, data.error_offset, data.error);
 }
 
-/* The bytes of an entry: behind its length, with the id or pointer that tells CIE from FDE. */
-static struct cursor read_entry(struct cursor *cursor)
+struct entry {
+    struct cursor fields; /* behind the id */
+    /* A CIE's is 0, an FDE's says how far before it the CIE begins. NULL: an empty entry, which
+     * terminates the section. */
+    const unsigned char *id_at;
+    uint64_t id;
+};
+
+static struct entry read_entry(struct cursor *cursor)
 {
-    const uint32_t length = cursor_u32(cursor, cut);
-    if (length == UINT32_MAX)
-        cursor_fail(cursor, ".eh_frame: an entry with a 64-bit length");
-    struct cursor entry = *cursor;
-    if (cursor_take(cursor, length, cut) != NULL)
-        entry.end = cursor->at;
-    else
-        entry.at = entry.end;
+    uint64_t length = cursor_u32(cursor, cut);
+    const bool wide = length == UINT32_MAX;
+    if (wide)
+        length = cursor_u64(cursor, cut);
+    struct entry entry = {.fields = *cursor};
+    if (cursor_take(cursor, length, cut) == NULL || length == 0) {
+        entry.fields.at = entry.fields.end;
+        return entry;
+    }
+    entry.fields.end = cursor->at;
+    entry.id_at = entry.fields.at;
+    entry.id = wide ? cursor_u64(&entry.fields, cut) : cursor_u32(&entry.fields, cut);
     return entry;
 }
 
@@ -133,24 +148,25 @@ static void read_cie(const struct eh_frame *reader, const unsigned char *at, str
     struct cursor cursor = reader->cursor;
     cursor.at = at;
     cursor.error = NULL;
-    struct cursor entry = read_entry(&cursor);
-    entry.error = cursor.error;
-    entry.error_offset = cursor.error_offset;
-    *cie = (struct frame_cie){0};
-    if (cursor_u32(&entry, cut) != 0)
-        cursor_fail(&entry, ".eh_frame: an FDE that does not point to a CIE");
-    const uint8_t version = cursor_u8(&entry, cut);
+    const struct entry entry = read_entry(&cursor);
+    struct cursor fields = entry.fields;
+    if (cursor.error != NULL)
+        cursor_fail_at(&fields, cursor.error_offset, cursor.error);
+    *cie = (struct frame_cie){.start = at};
+    if (entry.id_at == NULL || entry.id != 0)
+        cursor_fail(&fields, ".eh_frame: an FDE that does not point to a CIE");
+    const uint8_t version = cursor_u8(&fields, cut);
     if (version != 1 && version != 3)
-        cursor_fail(&entry, ".eh_frame: a CIE of a version other than 1 and 3");
-    const struct span letters = cursor_string(&entry, cut);
-    cie->code_alignment = jd_cursor_uleb128(&entry, cut);
-    cie->data_alignment = jd_cursor_sleb128(&entry, cut);
+        cursor_fail(&fields, ".eh_frame: a CIE of a version other than 1 and 3");
+    const struct span letters = cursor_string(&fields, cut);
+    cie->code_alignment = jd_cursor_uleb128(&fields, cut);
+    cie->data_alignment = jd_cursor_sleb128(&fields, cut);
     cie->return_address_register =
-        version == 1 ? cursor_u8(&entry, cut) : jd_cursor_uleb128(&entry, cut);
-    read_augmentation(reader, &entry, letters, cie);
-    cie->instructions = (struct span){entry.at, cursor_left(&entry)};
-    if (entry.error != NULL)
-        cursor_fail_at(problem, entry.error_offset, entry.error);
+        version == 1 ? cursor_u8(&fields, cut) : jd_cursor_uleb128(&fields, cut);
+    read_augmentation(reader, &fields, letters, cie);
+    cie->instructions = (struct span){fields.at, cursor_left(&fields)};
+    if (fields.error != NULL)
+        cursor_fail_at(problem, fields.error_offset, fields.error);
 }
 
 /* Where nothing can follow, the length is 0. V8 leaves it out, and goes on with the instructions. */
@@ -162,36 +178,39 @@ static void skip_augmentation(struct cursor *entry, const struct frame_cie *cie)
         cursor_u8(entry, cut);
 }
 
+/* Of an FDE, what is behind the pointer to its CIE. */
+static void read_fde(const struct eh_frame *reader, struct cursor *entry, struct frame_fde *fde)
+{
+    const uint8_t encoding = reader->cie.pointer_encoding;
+    fde->cie = reader->cie;
+    fde->address = jd_eh_frame_pointer(reader, entry, encoding);
+    fde->size = read_format(entry, encoding & POINTER_FORMAT, reader->address_size);
+    if (fde->cie.has_augmentation_size)
+        skip_augmentation(entry, &fde->cie);
+    fde->instructions = (struct span){entry->at, cursor_left(entry)};
+}
+
 bool jd_eh_frame_next(struct eh_frame *reader, struct frame_fde *fde)
 {
     struct cursor *const cursor = &reader->cursor;
     while (cursor->error == NULL && cursor_left(cursor) > 0) {
-        struct cursor entry = read_entry(cursor);
-        if (cursor->error != NULL)
-            return false;
-        /* Zero terminates the section. */
-        if (cursor_left(&entry) == 0) {
+        struct entry entry = read_entry(cursor);
+        if (cursor->error == NULL && entry.id_at == NULL)
             cursor->at = cursor->end;
+        if (cursor->error != NULL || entry.id_at == NULL)
             return false;
-        }
-        const unsigned char *const pointer = entry.at;
-        const uint32_t distance = cursor_u32(&entry, cut);
-        if (entry.error == NULL && distance == 0)
+        if (entry.fields.error == NULL && entry.id == 0)
             continue;
-        if (distance > (uint64_t)(pointer - reader->start)) {
-            cursor_fail_at(cursor, cursor_offset(&entry),
+        if (entry.id > (uint64_t)(entry.id_at - reader->start)) {
+            cursor_fail_at(cursor, cursor_offset(&entry.fields),
                            ".eh_frame: an FDE whose CIE is outside of the section");
             return false;
         }
-        read_cie(reader, pointer - distance, &entry, &fde->cie);
-        fde->address = read_pointer(reader, &entry, fde->cie.pointer_encoding);
-        fde->size =
-            read_format(&entry, fde->cie.pointer_encoding & POINTER_FORMAT, reader->address_size);
-        if (fde->cie.has_augmentation_size)
-            skip_augmentation(&entry, &fde->cie);
-        fde->instructions = (struct span){entry.at, cursor_left(&entry)};
-        if (entry.error != NULL) {
-            cursor_fail_at(cursor, entry.error_offset, entry.error);
+        if (reader->cie.start != entry.id_at - entry.id)
+            read_cie(reader, entry.id_at - entry.id, &entry.fields, &reader->cie);
+        read_fde(reader, &entry.fields, fde);
+        if (entry.fields.error != NULL) {
+            cursor_fail_at(cursor, entry.fields.error_offset, entry.fields.error);
             return false;
         }
         return true;
