@@ -17,6 +17,7 @@ enum exit_status {
 int check_command(int argc, char **argv);
 int dump_command(int argc, char **argv);
 int elf_command(int argc, char **argv);
+int gsym_command(int argc, char **argv);
 int inject_command(int argc, char **argv);
 
 #endif

@@ -4,7 +4,7 @@ _jitdump() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "check dump elf inject --help --version" -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "check dump elf gsym inject --help --version" -- "$current")
         return
     fi
     local options=--help
@@ -12,10 +12,12 @@ _jitdump() {
     check) options+=" --function --json --quiet" ;;
     dump) options+=" --function --at --stat --json --color --no-pager" ;;
     elf) options+=" --output --at --relative --dynsym" ;;
+    gsym) options+=" --output --at --format" ;;
     inject) options+=" --input --output --dump-dir --pid" ;;
     esac
     case $previous in
     --color) mapfile -t COMPREPLY < <(compgen -W "auto never always" -- "$current") ;;
+    --format) mapfile -t COMPREPLY < <(compgen -W "1 2" -- "$current") ;;
     --at | -a) mapfile -t COMPREPLY < <(compgen -W "end" -- "$current") ;;
     --function | -f) ;;
     *)

@@ -18,6 +18,7 @@ static const struct command {
     {"check", check_command, "jitdump check", "say what is wrong with a dump, or with a profile"},
     {"dump", dump_command, "jitdump dump", "show what a dump holds"},
     {"elf", elf_command, "jitdump elf", "make an ELF file of a dump, for gdb, addr2line and others"},
+    {"gsym", gsym_command, "jitdump gsym", "make a GSYM file of a dump, for symbolisers"},
     {"inject", inject_command, "jitdump inject", "give a profile of perf the names of generated code"},
 };
 

@@ -14,7 +14,6 @@
 
 enum {
     PAGE = 4096,
-    PIECES_BETWEEN_PROGRESS = 1 << 15,
     SECTION_MAX = 20,
     SECTION_NOTE = 1,
     SECTION_TEXT = 2,
@@ -332,16 +331,11 @@ static enum elf_error check_pieces(const struct elf *elf, const struct placed *p
 {
     if (count == 0)
         return ELF_EMPTY;
-    uint64_t end = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (pieces[i].address < end || pieces[i].piece->code_size == 0)
-            return ELF_OUT_OF_ORDER;
-        if (pieces[i].piece->code_size > UINT64_MAX - pieces[i].address)
-            return ELF_ADDRESS;
-        end = pieces[i].address + pieces[i].piece->code_size;
-    }
+    if (!placed_are_disjoint(pieces, count))
+        return ELF_OUT_OF_ORDER;
     if (elf_reach(pieces, count) != count)
         return ELF_SPREAD;
+    const uint64_t end = pieces[count - 1].address + pieces[count - 1].piece->code_size;
     if (pieces[0].address < PAGE || end > last_address(elf))
         return ELF_ADDRESS;
     const uint64_t hole = elf->options->hole_address, hole_size = elf->options->hole_size;

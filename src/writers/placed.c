@@ -23,6 +23,18 @@ bool placed_at(const struct history *history, uint64_t time, struct placed **pie
     return found != NULL;
 }
 
+bool placed_are_disjoint(const struct placed *pieces, size_t count)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t size = pieces[i].piece->code_size;
+        if (pieces[i].address < end || size == 0 || size > UINT64_MAX - pieces[i].address)
+            return false;
+        end = pieces[i].address + size;
+    }
+    return true;
+}
+
 static void add_numbers(struct digest *digest, const uint64_t *numbers, size_t count)
 {
     unsigned char bytes[4 * sizeof(*numbers)];

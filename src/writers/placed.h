@@ -19,6 +19,12 @@ struct placed {
  * free(). False: out of memory. */
 bool placed_at(const struct history *history, uint64_t time, struct placed **pieces, size_t *count);
 
+/* Whether the pieces ascend and no two overlap, none is empty, and none ends behind the last address. */
+bool placed_are_disjoint(const struct placed *pieces, size_t count);
+
+/* After how many pieces a writer tells how far it is. */
+enum { PIECES_BETWEEN_PROGRESS = 1 << 15 };
+
 /* The build id: of the machine and of each piece's place, code, name, and records of lines, inlining
  * and unwinding. So files of different formats that are made of the same pieces have one, and a
  * file's symbols are found by it. It does not depend on when the code was loaded, nor on the
