@@ -16,6 +16,20 @@ def set_machine(path: pathlib.Path, elf_mach: int) -> None:
     path.write_bytes(data)
 
 
+def time_after(dump: pathlib.Path, count: int) -> str:
+    """The time of the last of so many loads and moves, and of no later one, in seconds."""
+    data = dump.read_bytes()
+    times = []
+    at = struct.unpack_from("=I", data, 8)[0]
+    while at < len(data):
+        kind, size, time = struct.unpack_from("=IIQ", data, at)
+        if kind in (LOAD, MOVE):
+            times.append(time)
+        at += size
+    assert times[count - 1] < times[count], "two operations at one time"
+    return f"{times[count - 1] // 10**9}.{times[count - 1] % 10**9:09}"
+
+
 class Swapper:
     """Copies fields from the front of the bytes, in the other order."""
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import os
 import pathlib
-import pty
 import re
 import signal
 import subprocess
 import tempfile
 import unittest
 
+from jitdump_tests import terminal
 from jitdump_tests import tool
 from jitdump_tests.dump_writer import Dump
 
@@ -192,21 +192,10 @@ class CommandLine(unittest.TestCase):
 
     def on_terminal(self, *arguments: object, of: str = "stdout", **environment: str) -> str:
         """What comes out when standard output (or error) is a terminal."""
-        ours, theirs = pty.openpty()
-        streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, of: theirs}
-        process = subprocess.Popen([tool.TOOL, *map(str, arguments)], **streams,
-                                   stdin=subprocess.DEVNULL,
-                                   env={**os.environ, "TERM": "xterm", **environment})
-        os.close(theirs)
-        out = b""
-        try:
-            while chunk := os.read(ours, 4096):
-                out += chunk
-        except OSError:  # how Linux says that the other side is closed
-            pass
-        os.close(ours)
-        self.assertEqual(process.wait(), 0)
-        return out.decode()
+        status, text = terminal.run([tool.TOOL, *arguments], of,
+                                    env={**os.environ, "TERM": "xterm", **environment})
+        self.assertEqual(status, 0)
+        return text.decode()
 
     def test_progress(self) -> None:
         """On standard error, if that is a terminal, and gone when the work is done."""

@@ -9,30 +9,14 @@ import os
 import pathlib
 import random
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 
+from jitdump_tests import dump_bytes
 from jitdump_tests import histories
 from jitdump_tests import symbolizers
 from jitdump_tests.histories import OUTERMOST_LINES, PERF, SAMPLY_2023, SAMPLY_2026
-
-LOAD, MOVE = 0, 1
-
-
-def time_after(dump: pathlib.Path, count: int) -> str:
-    """The time of the last of so many operations, and of no later one, in seconds."""
-    data = dump.read_bytes()
-    times = []
-    at = struct.unpack_from("=I", data, 8)[0]
-    while at < len(data):
-        kind, size, time = struct.unpack_from("=IIQ", data, at)
-        if kind in (LOAD, MOVE):
-            times.append(time)
-        at += size
-    assert times[count - 1] < times[count], "two operations at one time"
-    return f"{times[count - 1] // 10**9}.{times[count - 1] % 10**9:09}"
 
 
 def complaints(elf: pathlib.Path) -> str:
@@ -70,7 +54,7 @@ def check_history(tool, encode, directory, history, choose, dialect) -> tuple:
     options = choose.choice([[], ["--dynsym"], ["--relative"]])
     if choose.random() < 0.5:
         count = choose.randrange(count // 2, count)
-        options += ["--at", time_after(dump, count)]
+        options += ["--at", dump_bytes.time_after(dump, count)]
     elf = directory / "out.elf"
     done = subprocess.run([tool, "elf", str(dump), "-o", str(elf), *options], capture_output=True,
                           text=True, check=False)

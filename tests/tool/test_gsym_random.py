@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Random histories -> a dump -> jitdump gsym: at every address of the code llvm-gsymutil says the
+function, the inlined calls, files and lines that were described, and the same of the GSYM file that
+it makes itself of `jitdump elf`'s.
+
+    test_gsym_random.py JITDUMP ENCODE [HISTORIES [LOADS [SEED]]]
+"""
+import itertools
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+from typing import Dict
+
+from jitdump_tests import dump_bytes
+from jitdump_tests import gsym
+from jitdump_tests import histories
+from jitdump_tests.histories import OUTERMOST_LINES, PERF, SAMPLY_2023, SAMPLY_2026, Chain
+
+SKIPPED = 77
+
+
+def convert(tool: str, kind: str, dump: pathlib.Path, *options: str) -> pathlib.Path:
+    path = dump.with_suffix(f".{kind}")
+    done = subprocess.run([tool, kind, str(dump), "-o", str(path), *options], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return path
+
+
+def compare_reference(program: str, elf: pathlib.Path, truth: Dict[int, Chain]) -> int:
+    """Where both know a line, it is the same. Of a function that has code without line the
+    reference goes on with the line before, or says no line anywhere."""
+    answers = gsym.chains(gsym.lookup(program, gsym.converted(program, elf)[0], sorted(truth)))
+    known = [address for address, chain in answers.items()
+             if chain[0].line and truth[address][0].line]
+    assert known
+    return sum(answers[address] != [place._replace(column=0) for place in truth[address]]
+               for address in known)
+
+
+def check_history(tool, encode, directory, history, choose, dialect) -> tuple:
+    outermost = choose.random() < 0.3
+    dump = history.write(encode, directory, dialect, OUTERMOST_LINES if outermost else 0)
+    count = len(history.operations)
+    options = []
+    if choose.random() < 0.5:
+        count = choose.randrange(count // 2, count)
+        options = ["--at", dump_bytes.time_after(dump, count)]
+    live = history.live_after(count)
+    truth = history.chains(live, dialect, outermost)
+    elf = convert(tool, "elf", dump, *options)
+    wrong = 0
+    if choose.random() < 0.3:
+        dump_bytes.swap_byte_order(dump)
+    path = convert(tool, "gsym", dump, *options)
+    for program in gsym.installed():
+        wrong += gsym.compare(program, path, truth, live.keys())
+        wrong += gsym.found_outside(program, path, truth)
+        wrong += compare_reference(program, elf, truth)
+    if wrong:
+        print(f"{wrong} wrong; dialect {dialect}, outermost {outermost}, options {options}")
+    dump.unlink()
+    return wrong, len(truth), max(map(len, truth.values()))
+
+
+def main() -> int:
+    tool, encode = sys.argv[1:3]
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 6
+    loads = int(sys.argv[4]) if len(sys.argv) > 4 else 400
+    seed = sys.argv[5] if len(sys.argv) > 5 else os.urandom(8).hex()
+    if not gsym.installed():
+        print("there is no llvm-gsymutil")
+        return SKIPPED
+    print(f"{count} histories of {loads} loads, seed {seed}", flush=True)
+    choose = random.Random(seed)
+    wrong, asked, deepest = 0, 0, 0
+    with tempfile.TemporaryDirectory() as name:
+        for _, dialect in zip(range(count), itertools.cycle((SAMPLY_2026, SAMPLY_2023, PERF))):
+            history = histories.random_history(choose, loads)
+            counts = check_history(tool, encode, pathlib.Path(name), history, choose, dialect)
+            wrong += counts[0]
+            asked += counts[1]
+            deepest = max(deepest, counts[2])
+    print(f"{asked} addresses, chains of up to {deepest}, {wrong} wrong answers")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
