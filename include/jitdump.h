@@ -54,12 +54,16 @@
  * - Structs without struct_size are elements of arrays and never grow. What they can't say
  *   comes as another array, of another struct, beside theirs.
  *
+ * On other systems than Linux (macOS, Windows, FreeBSD ...) header and library compile too, so that a
+ * portable runtime needs no #ifdef: jitdump_open() returns UNSUPPORTED, so that the handle is NULL,
+ * and every other call does nothing.
+ *
  * Strings are bytes that end with NUL. Consumers expect UTF-8. The library writes them as they are,
  * of any length, control characters too, and perf prints those to the terminal. If names come from
  * users, replace control characters first.
  *
- * In this order: the calls that every runtime needs, options, the user's choice, frames, inlining,
- * tiers and sources, extensions, errors.
+ * In this order: the calls that every runtime needs, options, the user's choice, the process, frames,
+ * inlining, tiers and sources, extensions, errors.
  */
 #ifndef JITDUMP_H
 #define JITDUMP_H
@@ -136,6 +140,9 @@ struct jitdump_options {
      * that have none of the name, the first. NULL: $JITDUMP_TRACK (ignored in setuid
      * programs), or where that is not set either, the first. */
     const char *track;
+    /* If not 0, the descriptor, above 2, of a file that the program has opened for the dump: see
+     * PROCESS below. `directory` is not looked at then. */
+    uint64_t descriptor;
 };
 
 /*
@@ -151,7 +158,7 @@ struct jitdump_options {
  *
  * On error `*dump` is NULL, which every function takes, and nothing is left behind.
  * Errors: ARGUMENT, STRUCT_SIZE, OPTION, NO_MEMORY, CLOCK_*, DIRECTORY_*, FILE_*,
- * TOO_MANY_FILES, DISK_FULL, FILE_TOO_LARGE, IO, THREAD, PERF_MAP.
+ * TOO_MANY_FILES, DISK_FULL, FILE_TOO_LARGE, IO, THREAD, PERF_MAP, DESCRIPTOR.
  *
  * fork: the child of a process with an open dump has the handle too. At its first append there
  * it starts a `jit-<childpid>.dump` of its own, with the same options; errors of doing so are
@@ -331,12 +338,15 @@ JITDUMP_API int jitdump_flush(struct jitdump *dump);
  * Errors: the sticky one if there is one, SIZE_LIMIT too, or what the last flush meets;
  * DISK_FULL, FILE_TOO_LARGE or IO of the closing itself, when a network file system tells of a
  * failed write only then, or when the dump can't be emptied; PERF_MAP.
+ *
+ * Of a dump with JITDUMP_SHARED that others hold still, it gives up this holder's handle, and only
+ * flushes: the errors are those of jitdump_flush().
  */
 JITDUMP_API int jitdump_close(struct jitdump *dump);
 
 /*
- * The absolute path of the dump, valid until jitdump_close(). NULL for a NULL handle,
- * and in the child of a fork as long as it has no file of its own.
+ * The absolute path of the dump, valid until jitdump_close(). NULL for a NULL handle, of a dump that
+ * was opened by a descriptor, and in the child of a fork as long as it has no file of its own.
  */
 JITDUMP_API const char *jitdump_path(const struct jitdump *dump);
 
@@ -414,7 +424,25 @@ enum jitdump_option_flags {
      * which function and why: 100 lines at most, a sticky error once. SIGPIPE does not come
      * of it. For the time in which a runtime is taught to emit, and for users who miss a function:
      * `JITDUMP=debug`. */
-    JITDUMP_DEBUG = 128
+    JITDUMP_DEBUG = 128,
+    /* The process has one dump with this flag, which all who ask for it share: the first
+     * jitdump_open() makes it, those that follow get the same handle, and the last jitdump_close()
+     * closes it. The options of the first count. Others' are not looked at but for elf_mach, which must
+     * be the same (else OPTION), and a warning in error_message says if they differ. So two runtimes
+     * in a process, or a runtime and a plug-in, emit into one file, if both call the same copy of this
+     * library: libjitdump.so, not one linked into each. jitdump_open_from_environment() always sets
+     * it. */
+    JITDUMP_SHARED = 256,
+    /* These three are for hosts that own their process. This: no pthread_atfork(). See
+     * jitdump_after_fork(). */
+    JITDUMP_NO_ATFORK = 512,
+    /* Nothing is done at the exit of the process: what was not flushed is lost, and background mode's
+     * thread is not ended. So close the dump before the library is unloaded. */
+    JITDUMP_NO_EXIT_FLUSH = 1024,
+    /* The thread's signal mask is left alone when the file is written, which saves a write two system
+     * calls; where a write meets RLIMIT_FSIZE, SIGXFSZ comes, and kills a process that does not ignore it.
+     * (Background mode's own thread has all signals blocked all the same.) */
+    JITDUMP_NO_SIGNAL_MASK = 2048
 };
 
 /* When appended records reach the file. */
@@ -531,6 +559,49 @@ enum jitdump_dialect {
  */
 JITDUMP_API int jitdump_open_from_environment(struct jitdump **dump,
                                               const struct jitdump_options *defaults);
+
+/*
+ * PROCESS: sandboxes, and hosts that own their process
+ *
+ * Example:
+ *
+ *     // In a sandbox that may not open files. The descriptor comes from a process outside, which has
+ *     // made an empty file of the name jit-<pid>.dump for it, with the pid that profilers see.
+ *     int open_in_sandbox(struct jitdump **dump, int descriptor)
+ *     {
+ *         struct jitdump_options options;
+ *         jitdump_options_init(&options, sizeof(options));
+ *         options.descriptor = (uint64_t)descriptor;
+ *         options.flags = JITDUMP_NO_ATFORK | JITDUMP_NO_EXIT_FLUSH | JITDUMP_NO_SIGNAL_MASK;
+ *         return jitdump_open(dump, &options);
+ *     }
+ *
+ * jitdump_options.descriptor is the descriptor of a regular file, empty, open for reading and
+ * writing; else the error is DESCRIPTOR. The library works with a duplicate of its own, sets
+ * O_APPEND, takes a lock on the file (flock), and maps it executable. The caller may close theirs,
+ * and must not write through it. After an error of jitdump_open() the file is there still, and may
+ * have a header.
+ *
+ * - Profilers find the dump by the name that the file has: it must be jit-<pid>.dump, with the
+ *   pid of this process.
+ * - The library does nothing by the file's path: jitdump_path() is NULL, JITDUMP_EMPTY_AT_CLOSE cuts
+ *   the file back in its place, and JITDUMP_UNLINK_AT_CLOSE, JITDUMP_SOURCE_FILES and
+ *   JITDUMP_PERF_MAP are OPTION.
+ * - The child of a fork has no file: its first append returns DESCRIPTOR, sticky. It can close
+ *   the handle and open a dump with a descriptor of its own.
+ *
+ * Which system calls the library makes, when, for filters: docs/integration.md.
+ */
+
+/*
+ * For the child of a fork of a process whose dumps were opened with JITDUMP_NO_ATFORK: gives up the
+ * parent's descriptors, so that the child has none of the dump's. Call it first thing in the child,
+ * while that has one thread. Without it the child's first append does so (from Linux 4.14; before,
+ * the child would go on writing into its parent's dump). Does nothing in the parent, where all this
+ * is done already, and in a child that has the parent's pid, in a pid namespace of its own: such
+ * children need the handlers of pthread_atfork(). Async-signal-safe.
+ */
+JITDUMP_API void jitdump_after_fork(void);
 
 /*
  * FRAMES: so that call chains pass through the code
@@ -1118,7 +1189,14 @@ enum jitdump_error {
      * would understand, or addresses relative to something that the section does not say. */
     JITDUMP_ERROR_UNWIND_SECTION = -71,
     /* jitdump_unwind_size(): the section at eh_frame has no FDE for the code. */
-    JITDUMP_ERROR_UNWIND_MISSING = -72
+    JITDUMP_ERROR_UNWIND_MISSING = -72,
+
+    /* jitdump_options.descriptor is none of an empty regular file that is open for reading and
+     * writing. In the child of a fork, sticky: the dump has a descriptor of the parent's. */
+    JITDUMP_ERROR_DESCRIPTOR = -73,
+
+    /* There is no dump on this system. */
+    JITDUMP_ERROR_UNSUPPORTED = -74
 };
 
 #ifdef __cplusplus

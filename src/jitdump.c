@@ -5,6 +5,11 @@
  * Its rooms, from the lowest: format, platform, system and buffer and encode, emitter. None knows
  * one above itself: tests/packaging/dependencies.py draws them, and fails if one does.
  */
+#include "emitter/error.c"
+#include "encode/struct_size.c"
+
+#if defined(__linux__)
+
 #include "buffer/append_buffer.c"
 #include "buffer/background.c"
 #include "buffer/clock.c"
@@ -24,7 +29,6 @@
 #include "encode/samply.c"
 #include "encode/sources.c"
 #include "encode/string_list.c"
-#include "encode/struct_size.c"
 #include "encode/tiers.c"
 #include "encode/track.c"
 
@@ -40,10 +44,15 @@
 #include "emitter/append.c"
 #include "emitter/embed.c"
 #include "emitter/environment.c"
-#include "emitter/error.c"
 #include "emitter/lifetime.c"
 #include "emitter/load.c"
 #include "emitter/report.c"
 #include "emitter/source_records.c"
 #include "emitter/start.c"
 #include "emitter/unwind.c"
+
+#else
+
+#include "emitter/unsupported.c"
+
+#endif

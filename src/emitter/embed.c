@@ -80,7 +80,7 @@ static int write_file(struct jitdump *dump, struct source *source, const void *t
     snprintf(path, sizeof(path), "%s/jit-%u-%u-%s", dump->directory, dump->pid,
              sources_count(&dump->sources), name);
     struct new_file file;
-    if (jd_new_file_open(path, NEW_FILE_NO_RIVAL, &file) != 0)
+    if (jd_new_file_open(path, NEW_FILE_NO_RIVAL, dump->signal, &file) != 0)
         return JITDUMP_ERROR_SOURCE_FILE;
     const struct iovec bytes = {(void *)(uintptr_t)text, (size_t)source->size};
     const bool written = jd_new_file_append(&file, &bytes, 1) == bytes.iov_len;

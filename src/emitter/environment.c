@@ -163,7 +163,7 @@ static int open_as_asked(struct jitdump **dump, struct jitdump_options *options,
         (debug || (error != 0 && options->error_message == buffer)))
         jd_say(options->error_message);
     if (error == 0)
-        jd_report(*dump, "%s is written", jitdump_path(*dump));
+        jd_report(*dump, "%s is written", (*dump)->file.path);
     return error;
 }
 
@@ -186,6 +186,7 @@ int jitdump_open_from_environment(struct jitdump **dump, const struct jitdump_op
         options = *known;
         options.struct_size = sizeof(options);
     }
+    options.flags |= JITDUMP_SHARED;
     const struct process_shield shield = jd_process_shield();
     const int error = open_as_asked(dump, &options, asked);
     jd_process_unshield(shield);

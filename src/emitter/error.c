@@ -1,6 +1,24 @@
+/*
+ * What is the same on all systems: the errors' texts, the version, and options that are all zero.
+ */
 #include "../platform/c_library.h"
 
 #include "jitdump.h"
+
+#include <string.h>
+
+uint32_t jitdump_version(void)
+{
+    return JITDUMP_VERSION_MAJOR * 10000 + JITDUMP_VERSION_MINOR * 100 + JITDUMP_VERSION_PATCH;
+}
+
+void jitdump_options_init(struct jitdump_options *options, uint32_t struct_size)
+{
+    if (options == NULL || struct_size < sizeof(struct_size))
+        return;
+    memset(options, 0, struct_size);
+    options->struct_size = struct_size;
+}
 
 /* Each line: the cause, then the way out. */
 const char *jitdump_strerror(int error)
@@ -183,6 +201,11 @@ const char *jitdump_strerror(int error)
                "flush=through|buffered|background, limit=BYTES, dialect=perf|2023|2026, "
                "clock=mono|tsc, close=keep|empty|unlink, lines=innermost|outermost, track=NAME, "
                "perf-map, source-files, debug";
+    case JITDUMP_ERROR_DESCRIPTOR:
+        return "the descriptor is not that of an empty regular file, open for reading and writing; "
+               "or this is the child of a fork, which has none of its own: open a new dump there";
+    case JITDUMP_ERROR_UNSUPPORTED:
+        return "there is no dump on this system: profile on Linux";
     default:
         return "an error unknown to this version of the library";
     }

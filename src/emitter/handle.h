@@ -42,8 +42,13 @@ struct jitdump {
     _Atomic uint32_t reports;
     _Atomic bool sticky_reported;
 
+    /* How many have opened it and not closed it; with jd_process_lock() held. */
+    uint32_t holders;
+
     uint32_t pid;
     uint32_t flags;
+    int descriptor; /* the program's; 0: the file is made by its path */
+    int signal;     /* what writes must not send, as for jd_write_all() */
     uint32_t elf_mach;
     enum jitdump_flush_mode flush_mode;
     /* In the clock's units. */

@@ -10,6 +10,7 @@
 #include "../encode/struct_size.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,11 @@ static int check_options(const struct jitdump_options *options)
     const uint32_t known_flags = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_FORCE_TSC |
                                  JITDUMP_OUTERMOST_LINES | JITDUMP_SOURCE_FILES |
                                  JITDUMP_PERF_MAP | JITDUMP_EMPTY_AT_CLOSE |
-                                 JITDUMP_TIER_RECORDS | JITDUMP_DEBUG;
+                                 JITDUMP_TIER_RECORDS | JITDUMP_DEBUG | JITDUMP_SHARED |
+                                 JITDUMP_NO_ATFORK | JITDUMP_NO_EXIT_FLUSH |
+                                 JITDUMP_NO_SIGNAL_MASK;
+    /* What needs files of the library's own. */
+    const uint32_t by_path = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_SOURCE_FILES | JITDUMP_PERF_MAP;
     const uint32_t one_of = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_EMPTY_AT_CLOSE;
     if ((options->flags & ~known_flags) != 0 || (options->flags & one_of) == one_of ||
         options->clock > JITDUMP_CLOCK_TSC ||
@@ -73,11 +78,17 @@ static int check_options(const struct jitdump_options *options)
         return JITDUMP_ERROR_OPTION;
     if (options->flush_interval_ns > MAX_FLUSH_INTERVAL_NS)
         return JITDUMP_ERROR_OPTION;
+    if (options->descriptor != 0 && (options->descriptor <= STDERR_FILENO ||
+                                     options->descriptor > INT_MAX || options->flags & by_path))
+        return JITDUMP_ERROR_OPTION;
     if (options->size_limit != 0 && options->size_limit < SIZE_LIMIT_MIN)
         return JITDUMP_ERROR_OPTION;
     return jd_clock_check((enum jitdump_clock)options->clock,
                           (options->flags & JITDUMP_FORCE_TSC) != 0);
 }
+
+/* The process's dump, which several may hold. With the lock held. */
+static struct jitdump *shared;
 
 static void after_fork(struct process_member *member);
 static void flush_at_exit(struct process_member *member);
@@ -122,7 +133,11 @@ static struct jitdump *allocate(const struct jitdump_options *options)
     madvise(memory + handle_size, page_size, MADV_WIPEONFORK);
     set_status(dump, STATUS_OPEN);
 
-    dump->member = (struct process_member){.after_fork = after_fork, .at_exit = flush_at_exit};
+    dump->member.after_fork = after_fork;
+    dump->member.at_exit = (options->flags & JITDUMP_NO_EXIT_FLUSH) == 0 ? flush_at_exit : NULL;
+    dump->holders = 1;
+    dump->descriptor = (int)options->descriptor;
+    dump->signal = (options->flags & JITDUMP_NO_SIGNAL_MASK) == 0 ? SIGXFSZ : 0;
     dump->flags = options->flags;
     dump->elf_mach = options->elf_mach != 0 ? options->elf_mach : BUILD_ELF_MACH;
     dump->flush_mode = (enum jitdump_flush_mode)options->flush_mode;
@@ -155,8 +170,17 @@ static int choose_track(struct jitdump *dump, const char *name)
 }
 
 /* What is good to know of a dump that could be opened. */
-static const char *warning(const struct jitdump_options *options)
+static const char *warning(const struct jitdump_options *options, const struct jitdump *dump,
+                           bool joined)
 {
+    const struct debug_info_settings *made = &dump->debug_info;
+    if (joined &&
+        (((options->flags ^ dump->flags) & ~(uint32_t)JITDUMP_DEBUG) != 0 ||
+         options->clock != (uint32_t)dump->buffer.clock ||
+         options->flush_mode != (uint32_t)dump->flush_mode ||
+         options->dialect != (uint32_t)made->dialect))
+        return "JITDUMP_SHARED: the process's dump was open already, with other options, and they "
+               "stay";
     if ((options->flags & JITDUMP_TIER_RECORDS) != 0)
         return "JITDUMP_TIER_RECORDS: no profiler is known to read them, and where samply reads "
                "inline records, functions with a tier have no lines";
@@ -172,7 +196,7 @@ static int start_and_add(struct jitdump *dump)
     jd_process_add(&dump->member);
     int error = jd_start(dump);
     if (error == 0 && (dump->flags & JITDUMP_PERF_MAP) != 0) {
-        error = jd_perf_map_open(&dump->perf_map, dump->pid);
+        error = jd_perf_map_open(&dump->perf_map, dump->pid, dump->signal);
         dump->file.error_number = errno;
         if (error != 0) {
             jd_undo_start(dump, error);
@@ -184,14 +208,19 @@ static int start_and_add(struct jitdump *dump)
     return error;
 }
 
-static void explain(const struct jitdump_options *options, int error, const char *path,
-                    int error_number)
+/* `dump` may be NULL, if it could not be allocated. */
+static void explain(const struct jitdump_options *options, int error, const struct jitdump *dump,
+                    bool joined)
 {
     if (options->error_message == NULL || options->error_message_size == 0)
         return;
+    const char *path = dump == NULL                ? ""
+                       : dump->file.path[0] != '\0' ? dump->file.path
+                                                    : dump->directory;
+    const int error_number = dump == NULL ? 0 : dump->file.error_number;
     const size_t size = (size_t)options->error_message_size;
     if (error == 0)
-        snprintf(options->error_message, size, "%s", warning(options));
+        snprintf(options->error_message, size, "%s", warning(options, dump, joined));
     else if (path[0] == '\0')
         snprintf(options->error_message, size, "%s", jitdump_strerror(error));
     else if (error == JITDUMP_ERROR_IO)
@@ -202,12 +231,33 @@ static void explain(const struct jitdump_options *options, int error, const char
     jd_make_printable(options->error_message); /* whatever the path */
 }
 
-void jitdump_options_init(struct jitdump_options *options, uint32_t struct_size)
+/* These two with the lock held. After an error, `*result` is what could be allocated. */
+static int open_new(const struct jitdump_options *options, struct jitdump **result)
 {
-    if (options == NULL || struct_size < sizeof(struct_size))
-        return;
-    memset(options, 0, struct_size);
-    options->struct_size = struct_size;
+    struct jitdump *dump = *result = allocate(options);
+    if (dump == NULL)
+        return JITDUMP_ERROR_NO_MEMORY;
+    int error = choose_track(dump, options->track);
+    if (error == 0 && dump->descriptor == 0) {
+        error = jd_dump_file_directory(options->directory, dump->directory);
+        dump->file.error_number = errno;
+    }
+    if (error == 0 && (dump->flags & JITDUMP_NO_ATFORK) == 0 && !jd_process_watch_forks())
+        error = JITDUMP_ERROR_NO_MEMORY;
+    if (error == 0)
+        error = start_and_add(dump);
+    if (error == 0 && (dump->flags & JITDUMP_SHARED) != 0)
+        shared = dump;
+    return error;
+}
+
+static int share(const struct jitdump_options *options, struct jitdump **result)
+{
+    if ((options->elf_mach != 0 ? options->elf_mach : BUILD_ELF_MACH) != shared->elf_mach)
+        return JITDUMP_ERROR_OPTION;
+    shared->holders++;
+    *result = shared;
+    return 0;
 }
 
 int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
@@ -225,32 +275,19 @@ int jitdump_open(struct jitdump **result, const struct jitdump_options *options)
         struct_known(options, &copy, sizeof(copy), OPTIONS_SIZE_MIN);
     const struct process_shield shield = jd_process_shield();
     struct jitdump *dump = NULL;
+    bool joined = false;
     int error = JITDUMP_ERROR_STRUCT_SIZE;
     if (known != NULL) {
         options = known;
         error = check_options(options);
     }
     if (error == 0) {
-        dump = allocate(options);
-        if (dump == NULL)
-            error = JITDUMP_ERROR_NO_MEMORY;
-    }
-    if (error == 0)
-        error = choose_track(dump, options->track);
-    if (error == 0) {
-        error = jd_dump_file_directory(options->directory, dump->directory);
-        dump->file.error_number = errno;
         jd_process_lock();
-        if (error == 0 && !jd_process_watch_forks())
-            error = JITDUMP_ERROR_NO_MEMORY;
-        if (error == 0)
-            error = start_and_add(dump);
+        joined = (options->flags & JITDUMP_SHARED) != 0 && shared != NULL;
+        error = joined ? share(options, &dump) : open_new(options, &dump);
         jd_process_unlock();
     }
-    const char *path = dump == NULL                ? ""
-                       : dump->file.path[0] != '\0' ? dump->file.path
-                                                    : dump->directory;
-    explain(options, error, path, dump == NULL ? 0 : dump->file.error_number);
+    explain(options, error, dump, joined);
     if (error != 0 && dump != NULL) {
         munmap(dump, dump->mapping_size);
         dump = NULL;
@@ -278,6 +315,13 @@ static void after_fork(struct process_member *member)
     jd_dump_file_abandon(&dump->file);
     jd_new_file_abandon(&dump->perf_map.file);
     set_status(dump, STATUS_FORKED);
+}
+
+void jitdump_after_fork(void)
+{
+    const struct process_shield shield = jd_process_shield();
+    jd_process_after_fork();
+    jd_process_unshield(shield);
 }
 
 static void flush_at_exit(struct process_member *member)
@@ -325,10 +369,19 @@ int jitdump_close(struct jitdump *dump)
     if (dump == NULL)
         return 0;
     const struct process_shield shield = jd_process_shield();
-    /* Locked, because the exit of the process may be stopping it too. */
+    /* What one holder has appended is written when it closes, though others go on. */
+    int error = (dump->flags & JITDUMP_SHARED) != 0 ? jitdump_flush(dump) : 0;
+    /* Locked throughout: the exit of the process may be stopping the thread too, and who opens the
+     * process's dump now is to find it open, or gone with its file. */
     jd_process_lock();
+    if (--dump->holders != 0) {
+        jd_process_unlock();
+        jd_process_unshield(shield);
+        return error;
+    }
+    if (shared == dump)
+        shared = NULL;
     jd_background_stop(&dump->background);
-    jd_process_unlock();
     const bool has_file = load_status(dump) != STATUS_FORKED;
     const bool unlink_it = has_file && (dump->flags & JITDUMP_UNLINK_AT_CLOSE) != 0;
     const bool empty_it = has_file && (dump->flags & JITDUMP_EMPTY_AT_CLOSE) != 0;
@@ -337,13 +390,12 @@ int jitdump_close(struct jitdump *dump)
         jd_append_close(dump);
         jd_append_buffer_flush_all(&dump->buffer, FUTEX_FOREVER);
     }
-    jd_process_lock();
     const int empty_error = empty_it ? empty_file(dump) : 0;
     const int file_error = jd_dump_file_close(&dump->file, unlink_it);
     const int map_error = jd_perf_map_close(&dump->perf_map, unlink_pid != 0);
     jd_process_remove(&dump->member);
     jd_process_unlock();
-    int error = sticky_error(dump);
+    error = sticky_error(dump);
     if (error == 0)
         error = empty_error != 0               ? empty_error
                  : file_error != 0 && !empty_it ? file_error
@@ -360,12 +412,8 @@ int jitdump_close(struct jitdump *dump)
 
 const char *jitdump_path(const struct jitdump *dump)
 {
-    if (dump == NULL || load_status(dump) == STATUS_FORKED || dump->file.on_disk.fd < 0)
+    if (dump == NULL || load_status(dump) == STATUS_FORKED || dump->file.on_disk.fd < 0 ||
+        dump->file.is_adopted)
         return NULL;
     return dump->file.path;
-}
-
-uint32_t jitdump_version(void)
-{
-    return JITDUMP_VERSION_MAJOR * 10000 + JITDUMP_VERSION_MINOR * 100 + JITDUMP_VERSION_PATCH;
 }

@@ -30,7 +30,9 @@ int jd_start(struct jitdump *dump)
 {
     dump->pid = (uint32_t)getpid();
     const struct jitdump_file_header header = jd_file_header(dump);
-    int error = jd_dump_file_create(&dump->file, dump->directory, &header);
+    int error = dump->descriptor != 0
+                    ? jd_dump_file_adopt(&dump->file, dump->descriptor, dump->signal, &header)
+                    : jd_dump_file_create(&dump->file, dump->directory, dump->signal, &header);
     if (error != 0)
         return error;
     atomic_store_explicit(&dump->accepted, sizeof(header), memory_order_relaxed);
@@ -50,7 +52,10 @@ int jd_start_in_child(struct jitdump *dump)
     int error = sticky_error(dump);
     if (load_status(dump) == STATUS_FORKED) {
         jd_dump_file_close(&dump->file, false); /* the parent's marker page */
-        error = jd_start(dump);
+        if (dump->descriptor != 0)
+            error = dump->file.error = JITDUMP_ERROR_DESCRIPTOR; /* it is that of the parent's file */
+        else
+            error = jd_start(dump);
         if (error == 0) {
             error = jd_append_sources(dump);
             if (error == 0 && dump->perf_map.functions != NULL)

@@ -14,7 +14,7 @@ struct jitdump_file_header jd_file_header(const struct jitdump *dump);
 /* Makes the file of the calling process, and its thread. */
 int jd_start(struct jitdump *dump);
 
-/* Takes back what jd_start() has made, because of `error`. */
+/* Takes back what jd_start() has made, because of `error`. A file that the program has opened stays. */
 void jd_undo_start(struct jitdump *dump, int error);
 
 /* The child's first append makes its file. Returns the error of that, which is sticky. */

@@ -53,7 +53,19 @@ static int map_marker(struct dump_file *file)
                                                           : JITDUMP_ERROR_IO);
 }
 
-int jd_dump_file_create(struct dump_file *file, const char *directory,
+static int begin(struct dump_file *file, const struct jitdump_file_header *header)
+{
+    const struct iovec bytes = {(void *)(uintptr_t)header, sizeof(*header)};
+    int error = jd_dump_file_append(file, &bytes, 1);
+    if (error == 0)
+        error = map_marker(file);
+    if (error != 0)
+        jd_dump_file_close(file, true);
+    file->error = error;
+    return error;
+}
+
+int jd_dump_file_create(struct dump_file *file, const char *directory, int signal,
                         const struct jitdump_file_header *header)
 {
     *file = (struct dump_file){.on_disk = NEW_FILE_NONE};
@@ -64,18 +76,17 @@ int jd_dump_file_create(struct dump_file *file, const char *directory,
         return failed(file, JITDUMP_ERROR_IO);
     }
 
-    const struct iovec bytes = {(void *)(uintptr_t)header, sizeof(*header)};
-    int error = jd_new_file_open(file->path, NEW_FILE_IN_PROCESS, &file->on_disk);
-    if (error != 0)
-        failed(file, error);
-    if (error == 0)
-        error = jd_dump_file_append(file, &bytes, 1);
-    if (error == 0)
-        error = map_marker(file);
-    if (error != 0)
-        jd_dump_file_close(file, true);
-    file->error = error;
-    return error;
+    file->error = jd_new_file_open(file->path, NEW_FILE_IN_PROCESS, signal, &file->on_disk);
+    return file->error != 0 ? failed(file, file->error) : begin(file, header);
+}
+
+int jd_dump_file_adopt(struct dump_file *file, int descriptor, int signal,
+                       const struct jitdump_file_header *header)
+{
+    *file = (struct dump_file){.on_disk = NEW_FILE_NONE, .is_adopted = true};
+    snprintf(file->path, sizeof(file->path), "descriptor %d", descriptor);
+    file->error = jd_new_file_adopt(descriptor, signal, &file->on_disk);
+    return file->error != 0 ? failed(file, file->error) : begin(file, header);
 }
 
 /* Whether a record of the id belongs to the next JIT_CODE_LOAD. A tier's id is that of the
@@ -145,7 +156,9 @@ int jd_dump_file_empty(struct dump_file *file, const struct jitdump_file_header 
     if (file->on_disk.fd < 0)
         return 0;
     const int error_number =
-        jd_new_file_replace(file->path, &file->on_disk, header, sizeof(*header));
+        file->is_adopted
+            ? jd_new_file_cut(&file->on_disk, sizeof(*header))
+            : jd_new_file_replace(file->path, &file->on_disk, header, sizeof(*header));
     return error_number != 0 ? write_error(error_number) : 0;
 }
 
@@ -157,7 +170,7 @@ int jd_dump_file_close(struct dump_file *file, bool unlink_it)
     if (marker != NULL)
         munmap(marker, file->marker_size);
     if (file->on_disk.fd >= 0) {
-        if (unlink_it)
+        if (unlink_it && !file->is_adopted)
             jd_new_file_unlink(file->path, &file->on_disk);
         if (!jd_new_file_close(&file->on_disk) && !unlink_it)
             error = write_error(errno);

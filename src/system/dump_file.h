@@ -18,6 +18,7 @@
 
 struct dump_file {
     struct new_file on_disk;
+    bool is_adopted; /* its path is the program's affair */
     /* What the first failed write met, and its errno; appends do nothing from then on. */
     int error;
     int error_number;
@@ -31,10 +32,15 @@ struct dump_file {
  * `absolute` receives its path, or after an error what was looked for. */
 int jd_dump_file_directory(const char *directory, char absolute[PATH_MAX]);
 
-/* Creates `directory`/jit-<pid>.dump, writes the header and maps the marker page. After
- * an error there is no file, path and error_number tell more. */
-int jd_dump_file_create(struct dump_file *file, const char *directory,
+/* Creates `directory`/jit-<pid>.dump, writes the header and maps the marker page. No write is to
+ * send `signal`: see jd_write_all(). After an error there is no file, path and error_number tell
+ * more. */
+int jd_dump_file_create(struct dump_file *file, const char *directory, int signal,
                         const struct jitdump_file_header *header);
+
+/* The same with a file that the program has opened. Its path is not known: `path` says so. */
+int jd_dump_file_adopt(struct dump_file *file, int descriptor, int signal,
+                       const struct jitdump_file_header *header);
 
 /* Appends one or two pieces that make whole groups of records. On error the file is cut back to
  * the last whole one and takes no more: the error is returned now and from then on. */

@@ -54,6 +54,14 @@ void jd_process_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Where the pid is the parent's, it is the parent. */
+void jd_process_after_fork(void)
+{
+    const pid_t known = atomic_load_explicit(&owner, memory_order_relaxed);
+    if (known != 0 && known != getpid())
+        enter_child();
+}
+
 static void before_fork(void)
 {
     atomic_store_explicit(&has_entered, false, memory_order_relaxed);
@@ -106,7 +114,8 @@ __attribute__((destructor)) static void at_exit(void)
         return;
     for (struct process_member *member = atomic_load_explicit(&members, memory_order_relaxed);
          member != NULL; member = atomic_load_explicit(&member->next, memory_order_relaxed))
-        member->at_exit(member);
+        if (member->at_exit != NULL)
+            member->at_exit(member);
     jd_process_unlock();
 }
 

@@ -16,7 +16,7 @@ struct process_member {
     /* In the child, while it has one thread; what another thread of the parent was about at the
      * fork is half done. May do what is async-signal-safe. */
     void (*after_fork)(struct process_member *member);
-    /* At a normal exit, and when the library is unloaded. */
+    /* At a normal exit, and when the library is unloaded. NULL: nothing. */
     void (*at_exit)(struct process_member *member);
 };
 
@@ -27,7 +27,10 @@ struct process_member {
 void jd_process_lock(void);
 void jd_process_unlock(void);
 
-/* With the lock held, before the first member is added. False: out of memory, so that a child might
+/* What the fork handler does in a child, where there is none. */
+void jd_process_after_fork(void);
+
+/* With the lock held, before the first member is added that relies on it. False: out of memory, so that a child might
  * go on writing into its parent's dump. */
 bool jd_process_watch_forks(void);
 

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -116,7 +115,7 @@ size_t jd_new_file_append(struct new_file *file, const struct iovec *bytes, int 
     const bool known = is_where_it_was(file, &at);
     if (!known && !is_the_same(file))
         return 0;
-    const size_t written = jd_write_all(file->fd, bytes, count, SIGXFSZ);
+    const size_t written = jd_write_all(file->fd, bytes, count, file->signal);
     const int error_number = errno;
     const bool at_end = known && at != first_position(file);
     const off_t end = at_end ? at + (off_t)written : lseek(file->fd, 0, SEEK_CUR);
@@ -231,7 +230,7 @@ static int claim(const char *path, enum new_file_rival rival, struct new_file *f
 
 /* A file of this user's that is not meant may have been linked there: nothing is appended to what
  * has a second name. */
-static int join(const char *path, struct new_file *file)
+static int join(const char *path, int signal, struct new_file *file)
 {
     struct stat status;
     file->fd = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -251,23 +250,27 @@ static int join(const char *path, struct new_file *file)
         return error;
     }
     file->is_joined = true;
+    file->signal = signal;
     set_first_position(file);
     return 0;
 }
 
 /* O_EXCL decides: whatever is planted at the path between the steps, nothing but a file made
  * here is written to. */
-int jd_new_file_open(const char *path, enum new_file_rival rival, struct new_file *file)
+int jd_new_file_open(const char *path, enum new_file_rival rival, int signal,
+                     struct new_file *file)
 {
     for (int attempt = 0; attempt < 3; attempt++) {
         *file = NEW_FILE_NONE;
+        file->signal = signal;
         file->fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (file->fd < 0 && errno != EEXIST)
             return jd_new_file_error(errno);
         if (file->fd < 0) {
             const int error = remove_stale(path, rival);
             if (error == LIVING_RIVAL)
-                return rival == NEW_FILE_TO_JOIN ? join(path, file) : JITDUMP_ERROR_FILE_IN_USE;
+                return rival == NEW_FILE_TO_JOIN ? join(path, signal, file)
+                                                : JITDUMP_ERROR_FILE_IN_USE;
             if (error != 0)
                 return error;
             continue;
@@ -283,8 +286,42 @@ int jd_new_file_open(const char *path, enum new_file_rival rival, struct new_fil
     return JITDUMP_ERROR_FILE_FOREIGN; /* someone keeps putting it back */
 }
 
-/* 0 or an errno. */
-static int cut_to_size(const struct new_file *file, size_t size)
+/* 0, or an errno: EINVAL of a file that will not do. */
+static int make_ready(struct new_file *file)
+{
+    struct stat status;
+    const int error_number = identify(file, &status);
+    if (error_number != 0)
+        return error_number;
+    const int flags = fcntl(file->fd, F_GETFL);
+    if (flags < 0)
+        return errno;
+    if (!S_ISREG(status.st_mode) || status.st_size != 0 || (flags & O_ACCMODE) != O_RDWR)
+        return EINVAL;
+    if ((flags & O_APPEND) == 0 && fcntl(file->fd, F_SETFL, flags | O_APPEND) != 0)
+        return errno;
+    set_first_position(file);
+    return lock_file(file->fd) ? 0 : EWOULDBLOCK;
+}
+
+int jd_new_file_adopt(int descriptor, int signal, struct new_file *file)
+{
+    *file = NEW_FILE_NONE;
+    file->signal = signal;
+    file->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (file->fd < 0)
+        return errno == EMFILE || errno == EINVAL ? JITDUMP_ERROR_TOO_MANY_FILES
+                                                  : JITDUMP_ERROR_DESCRIPTOR;
+    const int error_number = make_ready(file);
+    if (error_number == 0)
+        return 0;
+    close(file->fd);
+    *file = NEW_FILE_NONE;
+    errno = error_number;
+    return error_number == EWOULDBLOCK ? JITDUMP_ERROR_FILE_IN_USE : JITDUMP_ERROR_DESCRIPTOR;
+}
+
+int jd_new_file_cut(const struct new_file *file, size_t size)
 {
     struct stat status;
     if (!jd_new_file_is_open(file))
@@ -311,8 +348,8 @@ int jd_new_file_replace(const char *path, const struct new_file *file, const voi
     struct new_file new_file;
     const int length = snprintf(new_path, sizeof(new_path), "%s.new", path);
     if (length < 0 || (size_t)length >= sizeof(new_path) ||
-        jd_new_file_open(new_path, NEW_FILE_NO_RIVAL, &new_file) != 0)
-        return cut_to_size(file, size);
+        jd_new_file_open(new_path, NEW_FILE_NO_RIVAL, file->signal, &new_file) != 0)
+        return jd_new_file_cut(file, size);
     const struct iovec vector = {(void *)(uintptr_t)bytes, size};
     const bool replaced =
         jd_new_file_append(&new_file, &vector, 1) == size && rename(new_path, path) == 0;
@@ -321,7 +358,7 @@ int jd_new_file_replace(const char *path, const struct new_file *file, const voi
     else
         jd_new_file_unlink(new_path, &new_file);
     jd_new_file_close(&new_file);
-    return replaced ? 0 : cut_to_size(file, size);
+    return replaced ? 0 : jd_new_file_cut(file, size);
 }
 
 bool jd_new_file_close(struct new_file *file)

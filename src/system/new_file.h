@@ -21,6 +21,7 @@
 struct new_file {
     int fd; /* -1: none */
     bool is_joined; /* a living rival's */
+    int signal;     /* what a write must not send, as for jd_write_all() */
     dev_t device;
     ino_t inode;
     /* Where the last append ended, by which the descriptor is known first; -1: unknown. Only a
@@ -44,8 +45,12 @@ enum new_file_rival {
  * of 0 to 2. A stale file is removed first: a regular one of this user's that nobody holds a lock
  * on and that is no living rival. A living one that is to be joined is opened instead, and keeps its
  * mode. Returns 0, or an error, of which errno tells more where a system call failed. */
-int jd_new_file_open(const char *path, enum new_file_rival rival, struct new_file *file);
+int jd_new_file_open(const char *path, enum new_file_rival rival, int signal,
+                     struct new_file *file);
 
+/* Takes a file that the program has opened, through a descriptor of our own: a regular one, empty,
+ * open for reading and writing. Returns as jd_new_file_open(). */
+int jd_new_file_adopt(int descriptor, int signal, struct new_file *file);
 
 /* Whether the descriptor still is the file's. */
 bool jd_new_file_is_open(const struct new_file *file);
@@ -62,6 +67,9 @@ void jd_new_file_unlink(const char *path, const struct new_file *file);
  * bytes that will do as well. Returns 0 or an errno. */
 int jd_new_file_replace(const char *path, const struct new_file *file, const void *bytes,
                         size_t size);
+
+/* Cuts it back to its first `size` bytes. Returns 0 or an errno. */
+int jd_new_file_cut(const struct new_file *file, size_t size);
 
 /* Closes it and gives up its name, although a child that is just being started may still have
  * the descriptor, and the lock with it. False: a network file system says only now that not all

@@ -31,7 +31,9 @@ static int create_map(struct perf_map *map, uint32_t pid)
     char path[PERF_MAP_PATH_SIZE];
     map->pid = pid;
     jd_perf_map_path(pid, path);
-    return jd_new_file_open(path, NEW_FILE_TO_JOIN, &map->file) == 0 ? 0 : JITDUMP_ERROR_PERF_MAP;
+    return jd_new_file_open(path, NEW_FILE_TO_JOIN, map->signal, &map->file) == 0
+               ? 0
+               : JITDUMP_ERROR_PERF_MAP;
 }
 
 static void unlink_map(const struct perf_map *map)
@@ -41,8 +43,9 @@ static void unlink_map(const struct perf_map *map)
     jd_new_file_unlink(path, &map->file);
 }
 
-int jd_perf_map_open(struct perf_map *map, uint32_t pid)
+int jd_perf_map_open(struct perf_map *map, uint32_t pid, int signal)
 {
+    map->signal = signal;
     void *functions = mmap(NULL, FUNCTIONS_SIZE, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (functions == MAP_FAILED)

@@ -35,6 +35,7 @@ struct perf_map_function {
 struct perf_map {
     struct new_file file;
     uint32_t pid;
+    int signal;
     /* JITDUMP_ERROR_PERF_MAP after a failed write; nothing is written from then on. Nothing is
      * published with it, so all accesses are relaxed. */
     _Atomic int error;
@@ -44,8 +45,9 @@ struct perf_map {
 
 void jd_perf_map_path(uint32_t pid, char path[PERF_MAP_PATH_SIZE]);
 
-/* Creates the map of process `pid`. errno tells more of an error. */
-int jd_perf_map_open(struct perf_map *map, uint32_t pid);
+/* Creates the map of process `pid`. No write is to send `signal`: see jd_write_all(). errno tells
+ * more of an error. */
+int jd_perf_map_open(struct perf_map *map, uint32_t pid, int signal);
 
 void jd_perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_addr,
                       uint64_t code_size, const char *prefix, const char *name);

@@ -17,14 +17,16 @@
 struct signal_block {
     sigset_t signal;
     sigset_t mask_before;
-    bool blocked; /* false: the process may not change its mask */
+    bool blocked; /* false: not asked for, or the process may not change its mask */
     bool pending_before;
 };
 
 static struct signal_block block_signal(int signal)
 {
-    struct signal_block block = {.pending_before = false};
+    struct signal_block block = {.blocked = false};
     sigemptyset(&block.signal);
+    if (signal == 0)
+        return block;
     sigaddset(&block.signal, signal);
     block.blocked = pthread_sigmask(SIG_BLOCK, &block.signal, &block.mask_before) == 0;
     sigset_t pending;

@@ -11,7 +11,7 @@
 
 /* Writes one or two pieces, or as much of them as can be: again after EINTR and after a short
  * write. Returns how much; errno tells why it is not all. `signal` does not come of it: SIGXFSZ, where
- * errno is EFBIG, at RLIMIT_FSIZE; or SIGPIPE, where it is EPIPE. */
+ * errno is EFBIG, at RLIMIT_FSIZE; or SIGPIPE, where it is EPIPE; 0: the thread's mask is left alone. */
 size_t jd_write_all(int fd, const struct iovec *bytes, int count, int signal);
 
 #pragma GCC visibility pop

@@ -34,7 +34,7 @@ static uint32_t description_count;
         result = call;                                                                             \
         faults_leave();                                                                            \
         expect("errno", (uint64_t)errno, MARK_ERRNO);                                              \
-        if (result > 0 || result < JITDUMP_ERROR_UNWIND_MISSING)                                         \
+        if (result > 0 || result < JITDUMP_ERROR_UNSUPPORTED)                                         \
             wrong("result", (uint64_t)-(int64_t)result, 0);                                        \
     } while (0)
 

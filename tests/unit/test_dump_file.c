@@ -122,7 +122,7 @@ static struct dump_file file;
 
 static int create(const char *directory)
 {
-    return jd_dump_file_create(&file, directory, header());
+    return jd_dump_file_create(&file, directory, SIGXFSZ, header());
 }
 
 static void a_new_file_has_header_mode_and_marker(void **state)
@@ -171,11 +171,11 @@ static void a_living_dump_is_not_replaced(void **state)
 {
     assert_int_equal(create(*state), 0);
     struct dump_file second;
-    assert_int_equal(jd_dump_file_create(&second, *state, header()), JITDUMP_ERROR_FILE_IN_USE);
+    assert_int_equal(jd_dump_file_create(&second, *state, SIGXFSZ, header()), JITDUMP_ERROR_FILE_IN_USE);
     assert_int_equal(access(file.path, F_OK), 0);
     jd_dump_file_close(&file, false);
     /* Once it is closed it is stale. */
-    assert_int_equal(jd_dump_file_create(&second, *state, header()), 0);
+    assert_int_equal(jd_dump_file_create(&second, *state, SIGXFSZ, header()), 0);
     jd_dump_file_close(&second, true);
 }
 
@@ -242,9 +242,9 @@ static void a_dump_of_ours_that_lost_its_descriptor_is_replaced_once_it_is_close
     assert_int_equal(create(*state), 0);
     close(file.on_disk.fd);
     struct dump_file second;
-    assert_int_equal(jd_dump_file_create(&second, *state, header()), JITDUMP_ERROR_FILE_IN_USE);
+    assert_int_equal(jd_dump_file_create(&second, *state, SIGXFSZ, header()), JITDUMP_ERROR_FILE_IN_USE);
     jd_dump_file_close(&file, false);
-    assert_int_equal(jd_dump_file_create(&second, *state, header()), 0);
+    assert_int_equal(jd_dump_file_create(&second, *state, SIGXFSZ, header()), 0);
     jd_dump_file_close(&second, true);
 }
 

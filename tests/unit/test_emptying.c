@@ -210,7 +210,7 @@ static void a_file_of_the_program_is_spared(void **state)
     const int fd = open(own, O_RDWR | O_CREAT, 0600);
     struct dump_file file;
     const struct jitdump_file_header header = {.magic = JITDUMP_MAGIC, .pid = 7};
-    assert_int_equal(jd_dump_file_create(&file, directory, &header), 0);
+    assert_int_equal(jd_dump_file_create(&file, directory, SIGXFSZ, &header), 0);
     assert_int_equal(ftruncate(fd, SIZE), 0);
     assert_int_equal(dup2(fd, file.on_disk.fd), file.on_disk.fd);
     rename_errno = EACCES; /* which would have it cut back */

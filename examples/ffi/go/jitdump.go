@@ -64,6 +64,7 @@ type Options struct {
 	FlushInterval           time.Duration
 	SizeLimit               uint64
 	Directory, Track        string
+	Descriptor              uintptr // as os.File.Fd has it; 0: none
 }
 
 // Open creates the dump. Call it before the first generated code runs.
@@ -96,6 +97,7 @@ func open(options Options, fromEnvironment bool) (*Dump, error) {
 	c.error_message = message
 	c.error_message_size = messageSize
 	c.track = m.optionalString(options.Track)
+	c.descriptor = C.uint64_t(options.Descriptor)
 	if m.err != nil {
 		return nil, m.err
 	}
@@ -112,6 +114,9 @@ func open(options Options, fromEnvironment bool) (*Dump, error) {
 	d.Warning = C.GoString(message)
 	return d, nil
 }
+
+// AfterFork is for the child of a fork, where a dump was opened with NO_ATFORK.
+func AfterFork() { C.jitdump_after_fork() }
 
 // Close completes the dump. No other call may be under way; those that follow do nothing.
 func (d *Dump) Close() error {

@@ -73,6 +73,8 @@ export const ERROR_RESERVED = -69;
 export const ERROR_ENVIRONMENT = -70;
 export const ERROR_UNWIND_SECTION = -71;
 export const ERROR_UNWIND_MISSING = -72;
+export const ERROR_DESCRIPTOR = -73;
+export const ERROR_UNSUPPORTED = -74;
 
 // options.clock
 export const CLOCK_MONOTONIC = 0;
@@ -92,6 +94,10 @@ export const PERF_MAP = 16;
 export const EMPTY_AT_CLOSE = 32;
 export const TIER_RECORDS = 64;
 export const DEBUG = 128;
+export const SHARED = 256;
+export const NO_ATFORK = 512;
+export const NO_EXIT_FLUSH = 1024;
+export const NO_SIGNAL_MASK = 2048;
 
 // options.dialect
 export const DIALECT_PERF = 0;

@@ -25,6 +25,7 @@ struct('jitdump_options', {
   error_message: 'void *',
   error_message_size: 'uint64_t',
   track: 'const char *',
+  descriptor: 'uint64_t',
 });
 
 struct('jitdump_line', {
@@ -106,6 +107,7 @@ for (const prototype of [
   'int jitdump_open(_Out_ jitdump **dump, const jitdump_options *options)',
   'int jitdump_open_from_environment(_Out_ jitdump **dump, const jitdump_options *defaults)',
   'int jitdump_close(jitdump *dump)',
+  'void jitdump_after_fork()',
   'const char *jitdump_path(const jitdump *dump)',
   'int jitdump_load(jitdump *dump, const jitdump_code *code, _Out_ uint64_t *code_index)',
   'int jitdump_unwind_size(const jitdump *dump, const jitdump_code *code, _Out_ uint64_t *size)',

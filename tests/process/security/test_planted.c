@@ -206,7 +206,7 @@ static void plant_between_steps(bool stale)
         fclose(fopen(path, "w"));
     steps = 0;
     struct new_file file;
-    const int error = jd_new_file_open(path, NEW_FILE_NO_RIVAL, &file);
+    const int error = jd_new_file_open(path, NEW_FILE_NO_RIVAL, SIGXFSZ, &file);
     const bool was_planted = steps >= plant_at;
     plant_at = 0;
     if (error == 0) {
@@ -311,7 +311,7 @@ static void only_one_has_the_name(void **state)
         yielding = true;
         for (int opens = 0; opens < OPENS; opens++) {
             struct new_file file;
-            if (jd_new_file_open(path, NEW_FILE_NO_RIVAL, &file) != 0)
+            if (jd_new_file_open(path, NEW_FILE_NO_RIVAL, SIGXFSZ, &file) != 0)
                 continue;
             /* Nobody removes it or makes another one. */
             const int others = atomic_fetch_add(holders, 1);

@@ -77,6 +77,8 @@ public final class Constants {
     public static final int ERROR_ENVIRONMENT = -70;
     public static final int ERROR_UNWIND_SECTION = -71;
     public static final int ERROR_UNWIND_MISSING = -72;
+    public static final int ERROR_DESCRIPTOR = -73;
+    public static final int ERROR_UNSUPPORTED = -74;
 
     // Options.clock
     public static final int CLOCK_MONOTONIC = 0;
@@ -96,6 +98,10 @@ public final class Constants {
     public static final int EMPTY_AT_CLOSE = 32;
     public static final int TIER_RECORDS = 64;
     public static final int DEBUG = 128;
+    public static final int SHARED = 256;
+    public static final int NO_ATFORK = 512;
+    public static final int NO_EXIT_FLUSH = 1024;
+    public static final int NO_SIGNAL_MASK = 2048;
 
     // Options.dialect
     public static final int DIALECT_PERF = 0;

@@ -59,7 +59,8 @@ public final class Dump implements AutoCloseable {
                     .set("directory", Code.string(arena, options.directory))
                     .set("error_message", message)
                     .set("error_message_size", MESSAGE_SIZE)
-                    .set("track", Code.string(arena, options.track));
+                    .set("track", Code.string(arena, options.track))
+                    .set("descriptor", options.descriptor);
             var dump = arena.allocate(ADDRESS);
             int result = (int) run(() -> (int) opener.invokeExact(dump, c.memory()));
             if (result != 0)

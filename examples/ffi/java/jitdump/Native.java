@@ -28,7 +28,8 @@ final class Native {
             ADDRESS.withName("directory"),
             ADDRESS.withName("error_message"),
             JAVA_LONG.withName("error_message_size"),
-            ADDRESS.withName("track"));
+            ADDRESS.withName("track"),
+            JAVA_LONG.withName("descriptor"));
 
     static final Struct LINE = Struct.of("jitdump_line",
             JAVA_LONG.withName("code_addr"),
@@ -104,6 +105,8 @@ final class Native {
     static final MethodHandle OPEN_FROM_ENVIRONMENT =
             function("jitdump_open_from_environment", JAVA_INT, ADDRESS, ADDRESS);
     static final MethodHandle CLOSE = function("jitdump_close", JAVA_INT, ADDRESS);
+    static final MethodHandle AFTER_FORK =
+            function("jitdump_after_fork", FunctionDescriptor.ofVoid());
     static final MethodHandle PATH = function("jitdump_path", ADDRESS, ADDRESS);
     static final MethodHandle LOAD =
             function("jitdump_load", JAVA_INT, ADDRESS, ADDRESS, ADDRESS);

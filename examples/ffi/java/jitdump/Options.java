@@ -12,4 +12,5 @@ public final class Options {
     public long sizeLimit;
     public String directory;
     public String track;
+    public long descriptor;
 }

@@ -12,7 +12,7 @@ A thin layer on libjitdump, whose header jitdump.h is the manual.
 
 from .describe import (Code, Function, Line, Offset, Position, Track, Unwind,
                        UnwindStep)
-from .dump import Dump, Error, open, strerror, unwind_eh_frame, version
+from .dump import Dump, Error, after_fork, open, strerror, unwind_eh_frame, version
 from .raw import (CODE_SIZE_MAX, INLINE_DEPTH_MAX, NONE, TIERS_MAX, TRACK_COUNT_MAX,
                   Aarch64Register, Clock, Color, Dialect, ErrorCode, FlushMode, OptionFlags,
                   Riscv64Register, UnwindFrame, UnwindOp, X8664Register)
@@ -21,6 +21,6 @@ __all__ = [
     "CODE_SIZE_MAX", "INLINE_DEPTH_MAX", "NONE", "TIERS_MAX", "TRACK_COUNT_MAX",
     "Aarch64Register", "Clock", "Code", "Color", "Dialect", "Dump", "Error", "ErrorCode",
     "FlushMode", "Function", "Line", "Offset", "OptionFlags", "Position", "Riscv64Register",
-    "Track", "Unwind", "UnwindFrame", "UnwindOp", "UnwindStep", "X8664Register", "open",
+    "Track", "Unwind", "UnwindFrame", "UnwindOp", "UnwindStep", "X8664Register", "after_fork", "open",
     "strerror", "unwind_eh_frame", "version",
 ]

@@ -48,11 +48,17 @@ def unwind_eh_frame(code: Code, elf_mach: int = 0) -> bytes:
     return buffer.raw
 
 
+def after_fork() -> None:
+    """In the child of a fork, where a dump was opened with NO_ATFORK."""
+    _library.jitdump_after_fork()
+
+
 def open(directory: Optional[os.PathLike] = None, *, from_environment: bool = False,
          flags: int = 0, clock: int = raw.Clock.MONOTONIC,
          flush_mode: int = raw.FlushMode.WRITE_THROUGH,
          elf_mach: int = 0, dialect: int = raw.Dialect.PERF, flush_bytes: int = 0,
-         flush_interval_ns: int = 0, size_limit: int = 0, track: Optional[Text] = None) -> "Dump":
+         flush_interval_ns: int = 0, size_limit: int = 0, track: Optional[Text] = None,
+         descriptor: int = 0) -> "Dump":
     """Creates the process's dump. The options are those of struct jitdump_options. Warns where what
     was asked for is of less use than it seems. With from_environment, only if $JITDUMP asks for a dump,
     whose words change the options; else the result is a dump that does nothing."""
@@ -62,7 +68,7 @@ def open(directory: Optional[os.PathLike] = None, *, from_environment: bool = Fa
                      flush_interval_ns=flush_interval_ns, size_limit=size_limit,
                      directory=None if directory is None else os.fsencode(directory),
                      error_message=ctypes.cast(message, ctypes.POINTER(ctypes.c_char)),
-                     error_message_size=_MESSAGE_SIZE, track=track)
+                     error_message_size=_MESSAGE_SIZE, track=track, descriptor=descriptor)
     handle = raw.Handle()
     call = _library.jitdump_open_from_environment if from_environment else _library.jitdump_open
     result = call(ctypes.byref(handle), ctypes.byref(options))

@@ -88,6 +88,8 @@ class ErrorCode(enum.IntEnum):
     PERF_MAP = -68
     RESERVED = -69
     ENVIRONMENT = -70
+    DESCRIPTOR = -73
+    UNSUPPORTED = -74
 
 
 class Clock(enum.IntEnum):
@@ -110,6 +112,10 @@ class OptionFlags(enum.IntFlag):
     EMPTY_AT_CLOSE = 32
     TIER_RECORDS = 64
     DEBUG = 128
+    SHARED = 256
+    NO_ATFORK = 512
+    NO_EXIT_FLUSH = 1024
+    NO_SIGNAL_MASK = 2048
 
 
 class Dialect(enum.IntEnum):
@@ -207,6 +213,7 @@ class Options(ctypes.Structure):
         ("error_message", POINTER(c_char)),
         ("error_message_size", c_uint64),
         ("track", c_char_p),
+        ("descriptor", c_uint64),
     ]
 
 
@@ -305,6 +312,7 @@ FUNCTIONS = [
     ("jitdump_open", c_int, [POINTER(Handle), POINTER(Options)]),
     ("jitdump_open_from_environment", c_int, [POINTER(Handle), POINTER(Options)]),
     ("jitdump_close", c_int, [Handle]),
+    ("jitdump_after_fork", None, []),
     ("jitdump_path", c_char_p, [Handle]),
     ("jitdump_load", c_int, [Handle, POINTER(Code), POINTER(c_uint64)]),
     ("jitdump_unwind_size", c_int, [Handle, POINTER(Code), POINTER(c_uint64)]),

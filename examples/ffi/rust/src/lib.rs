@@ -28,6 +28,7 @@ pub use raw::{jitdump_offset as Offset, jitdump_position as Position};
 use std::ffi::{CStr, CString, OsStr};
 use std::os::raw::{c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::io::{AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::ptr;
 
@@ -45,6 +46,7 @@ pub struct Options<'a> {
     pub size_limit: u64,
     pub directory: Option<&'a Path>,
     pub track: Option<&'a CStr>,
+    pub descriptor: Option<BorrowedFd<'a>>,
 }
 
 /// An open dump; or [`Dump::none`], of which every call does nothing, so that a runtime which
@@ -107,6 +109,7 @@ impl Dump {
             error_message: message.as_mut_ptr(),
             error_message_size: MESSAGE_SIZE as u64,
             track: options.track.map_or(ptr::null(), CStr::as_ptr),
+            descriptor: options.descriptor.map_or(0, |file| file.as_raw_fd() as u64),
         };
         let mut dump = Dump::none();
         let result = unsafe { opener(&mut dump.handle, &options) };
@@ -267,6 +270,11 @@ pub fn unwind_eh_frame(elf_mach: u32, code: &Code) -> Result<Vec<u8>> {
 pub fn version() -> (u32, u32, u32) {
     let number = unsafe { raw::jitdump_version() };
     (number / 10000, number / 100 % 100, number % 100)
+}
+
+/// In the child of a fork, where a dump was opened with [`raw::JITDUMP_NO_ATFORK`].
+pub fn after_fork() {
+    unsafe { raw::jitdump_after_fork() }
 }
 
 fn check(result: c_int) -> Result<()> {

@@ -138,6 +138,8 @@ constants! {
     JITDUMP_ERROR_ENVIRONMENT: c_int = -70,
     JITDUMP_ERROR_UNWIND_SECTION: c_int = -71,
     JITDUMP_ERROR_UNWIND_MISSING: c_int = -72,
+    JITDUMP_ERROR_DESCRIPTOR: c_int = -73,
+    JITDUMP_ERROR_UNSUPPORTED: c_int = -74,
     JITDUMP_CLOCK_MONOTONIC: u32 = 0,
     JITDUMP_CLOCK_TSC: u32 = 1,
     JITDUMP_FLUSH_WRITE_THROUGH: u32 = 0,
@@ -151,6 +153,10 @@ constants! {
     JITDUMP_EMPTY_AT_CLOSE: u32 = 32,
     JITDUMP_TIER_RECORDS: u32 = 64,
     JITDUMP_DEBUG: u32 = 128,
+    JITDUMP_SHARED: u32 = 256,
+    JITDUMP_NO_ATFORK: u32 = 512,
+    JITDUMP_NO_EXIT_FLUSH: u32 = 1024,
+    JITDUMP_NO_SIGNAL_MASK: u32 = 2048,
     JITDUMP_DIALECT_PERF: u32 = 0,
     JITDUMP_DIALECT_SAMPLY_2023: u32 = 1,
     JITDUMP_DIALECT_SAMPLY_2026: u32 = 2,
@@ -229,6 +235,7 @@ structs! {
         error_message: *mut c_char,
         error_message_size: u64,
         track: *const c_char,
+        descriptor: u64,
     }
 
     jitdump_line {
@@ -313,6 +320,7 @@ functions! {
         defaults: *const jitdump_options,
     ) -> c_int;
     fn jitdump_close(dump: *mut Handle) -> c_int;
+    fn jitdump_after_fork() -> ();
     fn jitdump_path(dump: *const Handle) -> *const c_char;
     fn jitdump_load(dump: *mut Handle, code: *const jitdump_code, code_index: *mut u64) -> c_int;
     fn jitdump_unwind_size(
