@@ -21,6 +21,6 @@ __all__ = [
     "CODE_SIZE_MAX", "INLINE_DEPTH_MAX", "NONE", "TIERS_MAX", "TRACK_COUNT_MAX",
     "Aarch64Register", "Clock", "Code", "Color", "Dialect", "Dump", "Error", "ErrorCode",
     "FlushMode", "Function", "Line", "Offset", "OptionFlags", "Position", "Riscv64Register",
-    "Track", "Unwind", "UnwindFrame", "UnwindOp", "UnwindStep", "X8664Register", "after_fork", "open",
-    "strerror", "unwind_eh_frame", "version",
+    "Track", "Unwind", "UnwindFrame", "UnwindOp", "UnwindStep", "X8664Register", "after_fork",
+    "open", "strerror", "unwind_eh_frame", "version",
 ]
