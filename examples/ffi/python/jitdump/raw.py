@@ -88,6 +88,8 @@ class ErrorCode(enum.IntEnum):
     PERF_MAP = -68
     RESERVED = -69
     ENVIRONMENT = -70
+    UNWIND_SECTION = -71
+    UNWIND_MISSING = -72
     DESCRIPTOR = -73
     UNSUPPORTED = -74
 
