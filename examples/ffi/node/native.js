@@ -1,7 +1,13 @@
 // The library's structs and functions, as jitdump.h declares them.
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
 import koffi from 'koffi';
 
-const library = koffi.load('libjitdump.so.0.2');
+// That of the package, if it has one for this machine, or the installed one.
+const bundled = fileURLToPath(
+  new URL(`${process.platform}-${process.arch}/libjitdump.so`, import.meta.url));
+const library = koffi.load(existsSync(bundled) ? bundled : 'libjitdump.so.0.2');
 
 koffi.opaque('jitdump');
 

@@ -4,12 +4,16 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.StandardCopyOption;
 
 /** The library's structs and functions, as jitdump.h declares them. */
 final class Native {
@@ -96,8 +100,7 @@ final class Native {
             JAVA_LONG.withName("track_count"),
             JAVA_LONG.withName("eh_frame_addr"));
 
-    private static final SymbolLookup LIBRARY =
-            SymbolLookup.libraryLookup("libjitdump.so.0.2", Arena.global());
+    private static final SymbolLookup LIBRARY = library();
 
     static final MethodHandle OPTIONS_INIT =
             function("jitdump_options_init", FunctionDescriptor.ofVoid(ADDRESS, JAVA_INT));
@@ -127,6 +130,24 @@ final class Native {
             function("jitdump_flush_from_signal", JAVA_INT, ADDRESS);
     static final MethodHandle STRERROR = function("jitdump_strerror", ADDRESS, JAVA_INT);
     static final MethodHandle VERSION = function("jitdump_version", JAVA_INT);
+
+    /** That of the jar, if it has one for this machine, or the installed one. */
+    private static SymbolLookup library() {
+        var resource = "linux-" + System.getProperty("os.arch") + "/libjitdump.so";
+        try (var bundled = Native.class.getResourceAsStream(resource)) {
+            if (bundled == null)
+                return SymbolLookup.libraryLookup("libjitdump.so.0.2", Arena.global());
+            var file = Files.createTempFile("libjitdump", ".so");
+            try {
+                Files.copy(bundled, file, StandardCopyOption.REPLACE_EXISTING);
+                return SymbolLookup.libraryLookup(file, Arena.global());
+            } finally {
+                Files.delete(file); // it stays mapped
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
 
     private static MethodHandle function(String name, MemoryLayout result,
                                          MemoryLayout... parameters) {

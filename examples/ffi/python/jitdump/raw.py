@@ -5,6 +5,7 @@ tests/bindings/ffi compares all of it with the header.
 
 import ctypes
 import enum
+import pathlib
 from ctypes import POINTER, c_char, c_char_p, c_int, c_int64, c_uint32, c_uint64, c_void_p
 
 # The name carries the version of the binary interface that is declared here.
@@ -332,8 +333,10 @@ FUNCTIONS = [
 
 
 def open_library() -> ctypes.CDLL:
-    """Finds the installed library as every program does: LD_LIBRARY_PATH, or ldconfig's list."""
-    library = ctypes.CDLL(SONAME)
+    """That of the wheel, or the installed one, which is found as by every program: LD_LIBRARY_PATH, or
+    ldconfig's list."""
+    bundled = pathlib.Path(__file__).with_name("libjitdump.so")
+    library = ctypes.CDLL(str(bundled) if bundled.exists() else SONAME)
     for name, result, parameters in FUNCTIONS:
         function = getattr(library, name)
         function.restype, function.argtypes = result, parameters
