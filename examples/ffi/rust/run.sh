@@ -12,8 +12,8 @@ need python3 python3 # for the tests, which read dumps with it
 begin "$@"
 export CARGO_TARGET_DIR="$directory/target"
 manifest=$here/Cargo.toml
-cargo build --quiet --locked --release --examples --manifest-path "$manifest"
+cargo build --quiet --locked --release --no-default-features --examples --manifest-path "$manifest"
 "$CARGO_TARGET_DIR/release/examples/layout" >layout.json
 say "The binding's own tests"
-cargo test --quiet --locked --release --manifest-path "$manifest"
+cargo test --quiet --locked --release --no-default-features --manifest-path "$manifest"
 profile hello_from_rust "$CARGO_TARGET_DIR/release/examples/hello"

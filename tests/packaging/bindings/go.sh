@@ -4,6 +4,10 @@
 # library is installed.
 set -eu
 source=$1 folder=$2
+command -v go >/dev/null || {
+    echo "skipped: go is not installed"
+    exit 77
+}
 [ ! -d "$folder" ] || chmod -R u+w "$folder" # the module cache is read-only
 rm -rf "$folder"
 mkdir -p "$folder/elsewhere"

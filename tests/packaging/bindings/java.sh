@@ -4,6 +4,10 @@
 # coordinates; no library is installed.
 set -eu
 source=$1 folder=$2
+command -v mvn >/dev/null || {
+    echo "skipped: mvn is not installed"
+    exit 77
+}
 jdk=$(sh "$source/examples/ffi/java/jdk.sh") || {
     echo "skipped: no JDK of version 22 or newer"
     exit 77

@@ -4,6 +4,10 @@
 # installed.
 set -eu
 source=$1 folder=$2
+command -v npm >/dev/null || {
+    echo "skipped: npm is not installed"
+    exit 77
+}
 rm -rf "$folder"
 mkdir -p "$folder/project/examples/ffi" "$folder/elsewhere"
 cp -R "$source/LICENSE" "$source/include" "$source/src" "$folder/project"

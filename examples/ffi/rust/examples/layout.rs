@@ -1,5 +1,5 @@
 //! Prints what the binding declares.
 
 fn main() {
-    println!("{}", jitdump::layout::json());
+    println!("{}", jitdump::raw::layout::json());
 }

@@ -16,9 +16,9 @@
 
 mod describe;
 mod error;
-#[doc(hidden)]
-pub mod layout;
-pub mod raw;
+
+/// What `jitdump.h` declares, as it is there.
+pub use jitdump_sys as raw;
 
 pub use describe::{Code, Function, Line, Track, Unwind};
 pub use error::{strerror, Error, Result};

@@ -1,6 +1,5 @@
-//! The declarations of [`crate::raw`] as JSON, in the form of tests/jitdump_tests/layout.py.
+//! This crate's declarations as JSON, in the form of tests/jitdump_tests/layout.py.
 
-use crate::raw;
 
 pub(crate) struct Struct {
     pub name: &'static str,
@@ -18,7 +17,7 @@ fn object(members: Vec<(&str, String)>) -> String {
 }
 
 pub fn json() -> String {
-    let structs = raw::structs()
+    let structs = crate::structs()
         .into_iter()
         .map(|item| {
             let fields = item.fields.iter();
@@ -31,10 +30,10 @@ pub fn json() -> String {
             )
         })
         .collect();
-    let constants = raw::constants()
+    let constants = crate::constants()
         .into_iter()
         .map(|(name, value)| (name, value.to_string()));
-    let functions = raw::functions()
+    let functions = crate::functions()
         .into_iter()
         .map(|(name, sizes)| (name, format!("{:?}", sizes)));
     object(vec![

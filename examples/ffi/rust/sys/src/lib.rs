@@ -3,6 +3,9 @@
 
 #![allow(non_camel_case_types)]
 
+#[doc(hidden)]
+pub mod layout;
+
 use std::os::raw::{c_char, c_int, c_void};
 
 /// `struct jitdump`, an open dump.
