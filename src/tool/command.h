@@ -11,7 +11,12 @@
 enum exit_status {
     STATUS_OK = 0,
     STATUS_NO = 1,     /* the answer is no: nothing of that name, or something to complain about */
-    STATUS_TROUBLE = 2 /* wrong usage, or it could not be done */
+    STATUS_TROUBLE = 2, /* wrong usage, or it could not be done */
+
+    /* As env and timeout have them, of the command that passes on the status of another. */
+    STATUS_NO_PROFILE = 125,
+    STATUS_NOT_RUN = 126,
+    STATUS_NOT_FOUND = 127
 };
 
 int check_command(int argc, char **argv);
@@ -19,5 +24,6 @@ int dump_command(int argc, char **argv);
 int elf_command(int argc, char **argv);
 int gsym_command(int argc, char **argv);
 int inject_command(int argc, char **argv);
+int record_command(int argc, char **argv);
 
 #endif

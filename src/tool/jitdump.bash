@@ -4,7 +4,7 @@ _jitdump() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "check dump elf gsym inject --help --version" -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "check dump elf gsym inject record --help --version" -- "$current")
         return
     fi
     local options=--help
@@ -14,6 +14,7 @@ _jitdump() {
     elf) options+=" --output --at --relative --dynsym" ;;
     gsym) options+=" --output --at --format" ;;
     inject) options+=" --input --output --dump-dir --pid" ;;
+    record) options+=" --output" ;;
     esac
     case $previous in
     --color) mapfile -t COMPREPLY < <(compgen -W "auto never always" -- "$current") ;;

@@ -20,6 +20,7 @@ static const struct command {
     {"elf", elf_command, "jitdump elf", "make an ELF file of a dump, for gdb, addr2line and others"},
     {"gsym", gsym_command, "jitdump gsym", "make a GSYM file of a dump, for symbolisers"},
     {"inject", inject_command, "jitdump inject", "give a profile of perf the names of generated code"},
+    {"record", record_command, "jitdump record", "profile a command, its generated code with names"},
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };

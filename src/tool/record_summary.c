@@ -1,0 +1,269 @@
+#define _GNU_SOURCE
+#include "tool/record_summary.h"
+
+#include "tool/messages.h"
+#include "tool/record_chains.h"
+#include "tool/record_processes.h"
+#include "tool/text.h"
+
+#include "check/process_view.h"
+#include "check/profile_check.h"
+#include "reader/read_history.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of all samples, in percent: what is less is not spoken of. */
+#define WORTH_A_WORD 1
+
+enum { HOTTEST = 5 };
+
+struct hot_function {
+    struct span name; /* in the dump's mapping */
+    uint64_t samples;
+};
+
+/* One whose dump was read. */
+struct summed_dump {
+    struct mapped_file file;
+    struct history history;
+};
+
+struct summary {
+    const struct record_directory *directory;
+    struct perf_data *data;
+    struct record_processes processes;
+    struct profile_shares sum;
+    struct summed_dump *dumps;
+    size_t dump_count;
+    struct hot_function *functions;
+    size_t function_count;
+};
+
+/* Functions of all dumps, by name */
+
+static int by_name(const void *left, const void *right)
+{
+    const struct hot_function *const a = left, *const b = right;
+    const uint64_t size = a->name.size < b->name.size ? a->name.size : b->name.size;
+    const int order = memcmp(a->name.data, b->name.data, (size_t)size);
+    return order != 0 ? order : (a->name.size > b->name.size) - (a->name.size < b->name.size);
+}
+
+static int by_samples(const void *left, const void *right)
+{
+    const struct hot_function *const a = left, *const b = right;
+    return a->samples != b->samples ? (a->samples < b->samples) - (a->samples > b->samples)
+                                    : by_name(left, right);
+}
+
+static void merge_names(struct summary *summary)
+{
+    struct hot_function *const list = summary->functions;
+    size_t count = 0;
+    if (summary->function_count != 0)
+        qsort(list, summary->function_count, sizeof(*list), by_name);
+    for (size_t i = 0; i < summary->function_count; i++) {
+        if (count != 0 && by_name(&list[count - 1], &list[i]) == 0)
+            list[count - 1].samples += list[i].samples;
+        else
+            list[count++] = list[i];
+    }
+    summary->function_count = count;
+    if (count != 0)
+        qsort(list, count, sizeof(*list), by_samples);
+}
+
+static bool add_functions(struct summary *summary, const struct history *history,
+                          const struct profile_shares *shares)
+{
+    size_t count = summary->function_count;
+    for (uint32_t i = 0; i < history->piece_count; i++)
+        count += shares->of_piece[i] != 0;
+    void *const grown = realloc(summary->functions, (count + 1) * sizeof(*summary->functions));
+    if (grown == NULL)
+        return false;
+    summary->functions = grown;
+    for (uint32_t i = 0; i < history->piece_count; i++)
+        if (shares->of_piece[i] != 0)
+            summary->functions[summary->function_count++] =
+                (struct hot_function){history->pieces[i].name, shares->of_piece[i]};
+    return true;
+}
+
+/* A process with a dump */
+
+/* The dump as the profile names it, or, of another mount namespace, by its name in the directory. */
+static bool open_dump(const struct summary *summary, struct mapped_file *file, struct span path)
+{
+    char name[4096], here[8192];
+    snprintf(name, sizeof(name), "%.*s", (int)path.size, (const char *)path.data);
+    if (jd_mapped_file_open(file, name) == 0)
+        return true;
+    const char *const base = strrchr(name, '/');
+    snprintf(here, sizeof(here), "%s/%s", summary->directory->path, base != NULL ? base + 1 : name);
+    return jd_mapped_file_open(file, here) == 0;
+}
+
+static void add_shares(struct profile_shares *sum, const struct profile_shares *shares)
+{
+    sum->generated += shares->generated;
+    sum->named += shares->named;
+    sum->with_line += shares->with_line;
+    sum->chains += shares->chains;
+    sum->whole_chains += shares->whole_chains;
+    sum->stack_copies = sum->stack_copies || shares->stack_copies;
+}
+
+/* What can't be read the injection has complained about. False: out of memory. */
+static bool add_dump(struct summary *summary, struct span path)
+{
+    struct summed_dump *const dump = &summary->dumps[summary->dump_count];
+    const struct problems problems = {0};
+    if (!open_dump(summary, &dump->file, path))
+        return true;
+    const enum history_error error = jd_history_read(&dump->history, &dump->file, &problems);
+    if (error != HISTORY_OK) {
+        jd_mapped_file_close(&dump->file);
+        return error != HISTORY_NO_MEMORY;
+    }
+    summary->dump_count++;
+    struct profile_shares shares = {0};
+    struct findings *const findings = calloc(1, sizeof(*findings));
+    bool enough = findings != NULL;
+    if (enough) {
+        const enum profile_check result =
+            jd_check_profile(findings, &shares, &dump->history, summary->data);
+        add_shares(&summary->sum, &shares);
+        enough = result != PROFILE_NO_MEMORY && add_functions(summary, &dump->history, &shares);
+    }
+    free(shares.of_piece);
+    free(findings);
+    return enough;
+}
+
+/* A process without: samples in executable memory of no file, which is generated code, or the kernel's. */
+static bool add_undescribed(struct summary *summary, const struct record_process *process)
+{
+    struct process_view view;
+    uint64_t count = 0;
+    const enum view_error error = jd_process_view_read(&view, summary->data, process->pid);
+    for (uint32_t i = 0; error == VIEW_OK && i < view.sample_count; i++) {
+        const struct viewed_mapping *const mapping =
+            jd_process_view_at(&view, view.samples[i].time, view.samples[i].ip);
+        count += mapping != NULL && mapping->executable && jd_is_anonymous(mapping->name);
+    }
+    jd_process_view_free(&view);
+    if (error == VIEW_NO_MEMORY)
+        return false;
+    if (count * 100 >= summary->processes.samples * WORTH_A_WORD && count != 0) {
+        fprintf(stderr, "jitdump: %" PRIu64 " samples lie in generated code of process %" PRIu32 " (",
+                count, process->pid);
+        print_text(stderr, process->name);
+        fputs("), which has no dump: does its runtime write one only if asked?\n", stderr);
+    }
+    return true;
+}
+
+static bool collect(struct summary *summary)
+{
+    struct record_processes *const processes = &summary->processes;
+    summary->dumps = calloc(processes->count + 1, sizeof(*summary->dumps));
+    if (summary->dumps == NULL)
+        return false;
+    for (size_t i = 0; i < processes->count; i++) {
+        const struct record_process *const process = &processes->list[i];
+        bool enough = true;
+        if (process->dump.data != NULL)
+            enough = add_dump(summary, process->dump);
+        else if (process->samples * 100 >= processes->samples * WORTH_A_WORD &&
+                 process->samples != 0 && !record_process_has_dump(processes, process))
+            enough = add_undescribed(summary, process);
+        if (!enough)
+            return false;
+    }
+    merge_names(summary);
+    return true;
+}
+
+/* The text */
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole != 0 ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static void print_share(const char *what, uint64_t part, uint64_t whole, const char *note)
+{
+    fprintf(stderr, "  %-12s %8" PRIu64 "  %5.1f %%%s\n", what, part, percent(part, whole), note);
+}
+
+static void print_chains(const struct summary *summary)
+{
+    const struct profile_shares *const sum = &summary->sum;
+    struct record_chains chains;
+    char note[64] = "";
+    if (!sum->stack_copies) {
+        if (sum->chains != 0)
+            print_share("whole chain", sum->whole_chains, sum->chains,
+                        sum->whole_chains * 10 < sum->chains * 9 ? "  (try --call-graph dwarf)" : "");
+        return;
+    }
+    if (!record_chains_count(&chains, summary->directory->profile, summary->directory->path))
+        return;
+    if (chains.all == RECORD_CHAINS_MAX)
+        snprintf(note, sizeof(note), "  (of the first %d, by perf)", RECORD_CHAINS_MAX);
+    print_share("whole chain", chains.whole, chains.all, note);
+}
+
+/* A path as a shell takes it, if it is one that needs no quotes. */
+static void print_commands(const struct summary *summary)
+{
+    fprintf(stderr, "To look at it:\n  perf report -i %s\n", summary->directory->profile);
+    if (summary->function_count != 0) {
+        fprintf(stderr, "  perf annotate -i %s '", summary->directory->profile);
+        print_text(stderr, summary->functions[0].name);
+        fputs("'\n", stderr);
+    }
+}
+
+static void print_summary(const struct summary *summary)
+{
+    const struct profile_shares *const sum = &summary->sum;
+    fprintf(stderr, "jitdump: %" PRIu64 " samples, %" PRIu64 " in generated code that has dumps (%zu)\n",
+            summary->processes.samples, sum->generated, summary->dump_count);
+    if (sum->generated != 0) {
+        print_share("named", sum->named, sum->generated, "");
+        print_share("with line", sum->with_line, sum->generated, "");
+        print_chains(summary);
+        fputs("The hottest functions, of all samples:\n", stderr);
+    }
+    for (size_t i = 0; i < summary->function_count && i < HOTTEST; i++) {
+        fprintf(stderr, "  %5.1f %%  ",
+                percent(summary->functions[i].samples, summary->processes.samples));
+        print_text(stderr, summary->functions[i].name);
+        fputc('\n', stderr);
+    }
+    print_commands(summary);
+}
+
+void record_summarise(const struct record_directory *directory, struct perf_data *data)
+{
+    struct summary summary = {.directory = directory, .data = data};
+    if (!record_processes_read(&summary.processes, data))
+        complain("%s: not all of it can be read", directory->recorded);
+    else if (!collect(&summary))
+        complain("out of memory");
+    else
+        print_summary(&summary);
+    for (size_t i = 0; i < summary.dump_count; i++) {
+        jd_history_free(&summary.dumps[i].history);
+        jd_mapped_file_close(&summary.dumps[i].file);
+    }
+    free(summary.dumps);
+    free(summary.functions);
+    record_processes_free(&summary.processes);
+}
