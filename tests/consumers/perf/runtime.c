@@ -155,9 +155,13 @@ void runtime_load(const struct place *place, uint8_t *at, struct function *funct
 
 void runtime_move(const struct place *place, struct function *function)
 {
+    runtime_move_to(place, function, jit_memory_take(place->memory, CODE_MAX + EH_FRAME_MAX));
+}
+
+void runtime_move_to(const struct place *place, struct function *function, uint8_t *to)
+{
     uint8_t *from;
     memcpy(&from, &function->entry, sizeof(from));
-    uint8_t *to = jit_memory_take(place->memory, CODE_MAX + EH_FRAME_MAX);
     copy_code(function, to, from, function->size);
     memset(from, 0, function->size);
     int error = jitdump_move(place->runtime->dump, function->code_index, (uintptr_t)from,

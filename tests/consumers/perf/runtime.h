@@ -30,6 +30,9 @@ struct runtime {
     bool leave_gap;
     /* Toggle the memory between writable and executable around each load. */
     bool protect;
+    /* Of the random scenario. */
+    unsigned seed;
+    bool moves;
 };
 
 struct function {
@@ -61,6 +64,9 @@ void runtime_load_uncalled(const struct place *, uint8_t *at, struct function *,
 
 /* Copies the function to where the memory has room, and makes the old copy unusable. */
 void runtime_move(const struct place *, struct function *);
+
+/* The same to a place of the caller's choice. */
+void runtime_move_to(const struct place *, struct function *, uint8_t *to);
 
 void runtime_print_ready(void);
 void runtime_print_cpu(const struct function *);

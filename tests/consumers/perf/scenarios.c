@@ -330,3 +330,111 @@ void scenario_mixed(struct runtime *runtime, struct jit_memory *memory)
     (void)memory;
     run_threads(runtime, mix);
 }
+
+/* A program that nobody has thought out: chains of calls, each function at a place where others may have
+ * been, at any alignment; chains that end, and others that begin in their places; functions that
+ * move. A chain's functions are called by each other alone, so that a name says its callers:
+ * "c7_0of3" is called by "c7_1of3", that by "c7_2of3", and that by C. */
+enum { CHAINS = 5, DEPTH_MAX = 4, PLACES = 32, PLACE_SIZE = CODE_MAX + EH_FRAME_MAX + 64 };
+
+struct chain {
+    struct function functions[DEPTH_MAX];
+    unsigned places[DEPTH_MAX];
+    unsigned depth;
+};
+
+struct random_program {
+    struct place place;
+    uint8_t *memory;
+    bool taken[PLACES];
+    struct chain chains[CHAINS];
+    unsigned chain_count; /* that there ever were */
+};
+
+static unsigned below(unsigned limit)
+{
+    return (unsigned)rand() % limit;
+}
+
+static unsigned take_place(struct random_program *program)
+{
+    unsigned place;
+    do
+        place = below(PLACES);
+    while (program->taken[place]);
+    program->taken[place] = true;
+    return place;
+}
+
+static uint8_t *address_of(const struct random_program *program, unsigned place)
+{
+    return program->memory + (size_t)place * PLACE_SIZE + below(64);
+}
+
+static void assemble_random(struct assembler *a, const struct function *callee)
+{
+    assemble_line(a, 1 + below(100000));
+    assemble_enter(a, 16 * (1 + below(20)));
+    for (unsigned spins = 1 + below(3); spins > 0; spins--) {
+        assemble_line(a, 1 + below(100000));
+        assemble_spin(a, 1 + below(2));
+    }
+    if (callee != NULL) {
+        assemble_line(a, 1 + below(100000));
+        assemble_call(a, (const void *)(uintptr_t)callee->entry);
+    }
+    assemble_line(a, 1 + below(100000));
+    assemble_leave(a);
+}
+
+static void begin_chain(struct random_program *program, struct chain *chain)
+{
+    const unsigned number = program->chain_count++;
+    chain->depth = 1 + below(DEPTH_MAX);
+    for (unsigned i = 0; i < chain->depth; i++) {
+        struct assembler a = {0};
+        char name[32];
+        assemble_random(&a, i == 0 ? NULL : &chain->functions[i - 1]);
+        snprintf(name, sizeof(name), "c%u_%uof%u", number, i, chain->depth);
+        chain->places[i] = take_place(program);
+        runtime_load(&program->place, address_of(program, chain->places[i]), &chain->functions[i],
+                     name, &a);
+    }
+}
+
+static void end_chain(struct random_program *program, struct chain *chain)
+{
+    for (unsigned i = 0; i < chain->depth; i++)
+        program->taken[chain->places[i]] = false;
+    chain->depth = 0;
+}
+
+/* The outermost function of a chain: nothing that was generated has its address. */
+static void move_outermost(struct random_program *program, struct chain *chain)
+{
+    const unsigned last = chain->depth - 1, place = take_place(program);
+    runtime_move_to(&program->place, &chain->functions[last], address_of(program, place));
+    program->taken[chain->places[last]] = false;
+    chain->places[last] = place;
+}
+
+void scenario_random(struct runtime *runtime, struct jit_memory *memory)
+{
+    struct random_program program = {
+        .place = {runtime, memory, "random.src"},
+        .memory = jit_memory_take(memory, (size_t)PLACES * PLACE_SIZE),
+    };
+    srand(runtime->seed);
+    for (unsigned i = 0; i < CHAINS; i++)
+        begin_chain(&program, &program.chains[i]);
+    runtime_print_ready();
+    while (runtime_running(runtime, 100)) {
+        struct chain *const ended = &program.chains[below(CHAINS)];
+        end_chain(&program, ended);
+        begin_chain(&program, ended);
+        if (runtime->moves && below(2) == 0)
+            move_outermost(&program, &program.chains[below(CHAINS)]);
+        for (unsigned i = 0; i < CHAINS; i++)
+            runtime_call(&program.chains[i].functions[program.chains[i].depth - 1]);
+    }
+}

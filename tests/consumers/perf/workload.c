@@ -17,6 +17,7 @@ static const struct {
     {"move", scenario_move},     {"reuse", scenario_reuse},
     {"fork", scenario_fork},     {"threads", scenario_threads},
     {"mixed", scenario_mixed},   {"two-dumps", scenario_two_dumps},
+    {"random", scenario_random},
 };
 
 static const struct option long_options[] = {
@@ -29,6 +30,8 @@ static const struct option long_options[] = {
     {"force-tsc", no_argument, NULL, 'f'},
     {"flush-mode", required_argument, NULL, 'b'},
     {"empty", no_argument, NULL, 'c'},
+    {"seed", required_argument, NULL, 's'},
+    {"no-moves", no_argument, NULL, 'n'},
     {0},
 };
 
@@ -39,7 +42,7 @@ static uint32_t number(const char *text)
 
 int main(int argc, char **argv)
 {
-    struct runtime runtime = {.duration_ns = 1000000000, .leave_gap = true};
+    struct runtime runtime = {.duration_ns = 1000000000, .leave_gap = true, .moves = true};
     struct jitdump_options options;
     jitdump_options_init(&options, sizeof(options));
     const char *memory_kind = "anonymous";
@@ -54,6 +57,8 @@ int main(int argc, char **argv)
         case 't': options.clock = JITDUMP_CLOCK_TSC; break;
         case 'f': options.flags |= JITDUMP_FORCE_TSC; break;
         case 'c': options.flags |= JITDUMP_EMPTY_AT_CLOSE; break;
+        case 's': runtime.seed = number(optarg); break;
+        case 'n': runtime.moves = false; break;
         case 'b': options.flush_mode = number(optarg); break;
         default: return 2;
         }

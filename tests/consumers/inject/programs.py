@@ -1,0 +1,145 @@
+"""The programs that are profiled, each with the truth about every address of its generated code."""
+from __future__ import annotations
+
+import bisect
+import collections
+import os
+import pathlib
+import re
+from typing import Optional
+
+from jitdump_tests import tool
+from jitdump_tests.readings import ROOT, Expected, Perf, Place, Recording, Shown, Truth
+from jitdump_tests.tiered_log import Log
+from jitdump_tests.truth import Truth as Placements
+
+EXAMPLES = pathlib.Path(os.environ.get("JITDUMP_EXAMPLES", ""))
+WORKLOAD = os.environ.get("JITDUMP_WORKLOAD", "")
+CHAINS = os.environ.get("JITDUMP_CHAINS", "")
+STARTS = ("_start", "__clone3", "clone3", "__clone", "clone", "start_thread", "thread_start")
+
+
+class Dump:
+    """The code of a dump by address and time, as the tool reads it; which other tests compare with the
+    strict reader, a model, and the truth of examples."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.lives = []
+        for function in tool.functions(path):
+            lines = None
+            for life in function["lives"]:
+                if lines is None:
+                    lines = tool.Lines(function)
+                end = life["end"] if life["end"] is not None else 1 << 64
+                begin = int(life["address"], 16)
+                self.lives.append((begin, begin + function["code_size"], life["begin"], end, lines))
+        self.by_page: dict[int, list] = collections.defaultdict(list)
+        for life in self.lives:
+            for page in range(life[0] >> 12, (life[1] - 1 >> 12) + 1):
+                self.by_page[page].append(life)
+
+    def at(self, sample: Shown) -> Optional[Expected]:
+        for begin, end, since, until, lines in self.by_page.get(sample.ip >> 12, ()):
+            if begin <= sample.ip < end and since <= sample.time < until:
+                frames = lines.chain(sample.ip - begin)
+                name = lines.function["function"]
+                return Expected([Place(frame.function or name, frame.file, frame.line or None)
+                                 for frame in frames])
+        return None
+
+
+def only_dump(recording: Recording) -> pathlib.Path:
+    dump, = recording.directory.glob("jit-*.dump")
+    return dump
+
+
+def bf(recording: Recording, who: Perf, scale: float) -> Truth:
+    del scale
+    recording.record(who, EXAMPLES / "bf", "--jitdump", ROOT / "examples" / "hyperfactorial.bf",
+                     call_graph="dwarf,2048")
+    dump = Dump(only_dump(recording))
+
+    def truth(sample: Shown) -> Optional[Expected]:
+        found = dump.at(sample)
+        return found and found._replace(callers=[], last=("_start",))
+    return truth
+
+
+def tiered(recording: Recording, who: Perf, scale: float) -> Truth:
+    """Two tiers with inlining, the code moved in between."""
+    path = recording.directory / "log"
+    recording.record(who, EXAMPLES / "tiered", "--jitdump", "perf", "--log", path, "--rounds",
+                     int(16000 * scale), "--hot", int(40000000 * scale),
+                     ROOT / "examples" / "tiered" / "program.tl", call_graph="dwarf,2048")
+    log = Log(path)
+
+    def truth(sample: Shown) -> Optional[Expected]:
+        place = log.at(sample.ip, sample.time)
+        if place is None:
+            return None
+        code, offset = place
+        frames = [Place(frame.function, "program.tl", frame.line) for frame in code.chain(offset)]
+        frames[-1] = frames[-1]._replace(function=code.name)
+        return Expected(frames, [], ("_start",))
+    return truth
+
+
+def tiered_inlined(recording: Recording, who: Perf, scale: float) -> Truth:
+    """The same in the dialect that has inlined calls."""
+    path = recording.directory / "log"
+    recording.record(who, EXAMPLES / "tiered", "--jitdump", "samply-2026", "--log", path, "--rounds",
+                     int(16000 * scale), "--hot", int(40000000 * scale),
+                     ROOT / "examples" / "tiered" / "program.tl", call_graph="dwarf,2048")
+    log = Log(path)
+
+    def truth(sample: Shown) -> Optional[Expected]:
+        place = log.at(sample.ip, sample.time)
+        if place is None:
+            return None
+        code, offset = place
+        frames = [Place(frame.function, "program.tl", frame.line) for frame in code.chain(offset)]
+        frames[-1] = frames[-1]._replace(function=code.name)
+        return Expected(frames, [], ("_start",))
+    return truth
+
+
+def workload(*options: str):
+    """A program of tests/consumers/perf, which says itself what lies where."""
+    def program(recording: Recording, who: Perf, scale: float) -> Truth:
+        output = recording.record(who, WORKLOAD, "--duration-ms", int(1000 * scale), *options,
+                                  call_graph="dwarf,4096")
+        placements = Placements(output)
+
+        def truth(sample: Shown) -> Optional[Expected]:
+            place = placements.at(sample.pid, sample.ip, sample.time)
+            if place is None:
+                return None
+            function, offset = place
+            frames = [Place(function.name, function.file, function.line_at(offset))]
+            chain = re.fullmatch(r"(c\d+)_(\d+)of(\d+)", function.name)
+            if chain is None:
+                return Expected(frames)
+            callers = [f"{chain[1]}_{i}of{chain[3]}" for i in range(int(chain[2]) + 1, int(chain[3]))]
+            return Expected(frames, callers, STARTS)
+        return truth
+    return program
+
+
+def chains(how: str, *functions: str):
+    """A chain of calls of tests/consumers/unwind."""
+    def program(recording: Recording, who: Perf, scale: float) -> Truth:
+        output = recording.record(who, CHAINS, how, int(1000 * scale), *functions,
+                                  call_graph="dwarf,4096")
+        placements = Placements(output)
+        calls = [*functions, "leaf"]
+        callers = {name: [*calls[:index][::-1], "call_chain", "call_until", "main"]
+                   for index, name in enumerate(calls)}
+
+        def truth(sample: Shown) -> Optional[Expected]:
+            place = placements.at(sample.pid, sample.ip, sample.time)
+            if place is None:
+                return None
+            name = place[0].name
+            return Expected([Place(name, None, None)], callers[name], STARTS)
+        return truth
+    return program
