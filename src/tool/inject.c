@@ -52,7 +52,8 @@ static bool inject_dumps(struct injecting *injecting)
     return true;
 }
 
-/* The process's own mappings of memory that has no file: they would hide the code (P17). */
+/* The process's own mappings of memory that has no file: they would hide the code (P17), also those that
+ * are not executable, as when memory is made writable for a moment. */
 
 static bool add_dropped(struct injecting *injecting, const struct injected_dump *dump,
                         struct ranges *code)
@@ -66,8 +67,7 @@ static bool add_dropped(struct injecting *injecting, const struct injected_dump 
     }
     for (uint64_t i = 0; i < scan->mapping_count; i++) {
         const struct scanned_mapping *const mapping = &scan->mappings[i];
-        if (mapping->pid == dump->pid && mapping->executable &&
-            jd_scan_is_anonymous(mapping->name) &&
+        if (mapping->pid == dump->pid && jd_scan_is_anonymous(mapping->name) &&
             jd_ranges_overlap(code, mapping->begin, mapping->end))
             injecting->dropped[injecting->dropped_count++] = mapping->offset;
     }

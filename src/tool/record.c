@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include "tool/command.h"
+#include "tool/inject.h"
 #include "tool/messages.h"
 #include "tool/record_directory.h"
 #include "tool/record_environment.h"
@@ -128,13 +129,20 @@ static bool finish(const struct record_directory *directory)
                  error == EINVAL ? "is no single file, as it has to be" : strerror(error));
         return false;
     }
+    const struct inject_request request = {
+        .profile = directory->recorded,
+        .output = directory->profile,
+        .folders = (const char *const *)&directory->path,
+        .folder_count = 1,
+    };
+    struct inject_summary summary;
     bool made = false;
     if (jd_perf_data_init(&data, (struct span){file.data, file.size}) != PERF_DATA_OK)
         complain("%s: %s", directory->recorded, data.reason != NULL ? data.reason : "out of memory");
     else if (data.header.data.size == 0)
         complain("perf record has failed; what it had written by then is %s", directory->recorded);
     else
-        made = true;
+        made = inject(&request, &summary);
     if (made)
         record_summarise(directory, &data);
     jd_perf_data_free(&data);

@@ -1,5 +1,7 @@
 #include "tool/record_processes.h"
 
+#include "inject/profile_scan.h"
+
 #include <stdlib.h>
 
 static struct record_process *find(const struct record_processes *processes, uint32_t pid)
@@ -36,24 +38,6 @@ static struct record_process *process_of(struct record_processes *processes, uin
     return &processes->list[index];
 }
 
-/* jit-<number>.dump */
-static bool is_dump(struct span path)
-{
-    static const char prefix[] = "jit-", suffix[] = ".dump";
-    uint64_t begin = path.size;
-    while (begin > 0 && path.data[begin - 1] != '/')
-        begin--;
-    const unsigned char *const name = path.data + begin;
-    const uint64_t size = path.size - begin;
-    if (size <= strlen(prefix) + strlen(suffix) || memcmp(name, prefix, strlen(prefix)) != 0 ||
-        memcmp(name + size - strlen(suffix), suffix, strlen(suffix)) != 0)
-        return false;
-    for (uint64_t i = strlen(prefix); i < size - strlen(suffix); i++)
-        if (name[i] < '0' || name[i] > '9')
-            return false;
-    return true;
-}
-
 static bool take_name(struct record_processes *processes, const struct perf_data *data,
                       const struct perf_event *event)
 {
@@ -72,7 +56,7 @@ static bool take_name(struct record_processes *processes, const struct perf_data
 static bool take(struct record_processes *processes, struct perf_data *data,
                  const struct perf_event *event)
 {
-    struct perf_event_problem problem;
+    struct problem problem;
     struct perf_mapping mapping;
     struct perf_sample sample;
     struct perf_task task;
@@ -82,7 +66,7 @@ static bool take(struct record_processes *processes, struct perf_data *data,
     case PERF_EVENT_MMAP2:
         if (!jd_perf_mapping(data, event, &mapping, &problem))
             return false;
-        if (!mapping.executable || !is_dump(mapping.name))
+        if (!mapping.executable || jd_scan_dump_pid(mapping.name) == 0)
             return true;
         process = process_of(processes, mapping.pid);
         if (process != NULL)

@@ -1,0 +1,287 @@
+"""jitdump record: what it says is what perf shows of the profile, and what goes wrong is said, loses
+nothing of the command's, and leaves nothing half behind."""
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+from jitdump_tests import perf, tool
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = pathlib.Path(os.environ.get("JITDUMP_EXAMPLES", ""))
+BF = [EXAMPLES / "bf", ROOT / "examples" / "hyperfactorial.bf"]
+JIT = [perf.WORKLOAD, "--duration-ms", "300", "shares"]
+REASON = perf.why_unusable()
+DATA_SIZE_AT = 48  # in perf.data's header
+LIMIT = 120  # seconds, of one program
+# Runs until it is told to stop, and then takes its time.
+STOPPED_BY_HAND = """
+import signal, sys, time
+def stop(*_):
+    end = time.process_time() + 0.2
+    while time.process_time() < end:
+        pass
+    print("ended by itself", flush=True)
+    sys.exit(7)
+signal.signal(signal.SIGINT, stop)
+print("ready", flush=True)
+while True:
+    pass
+"""
+
+
+@unittest.skipIf(REASON, REASON or "")
+class RecordTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="jitdump-record-")).resolve()
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.output = self.directory / "out"
+        self.environment = {name: value for name, value in os.environ.items()
+                            if not name.startswith("JITDUMP")}
+
+    def record(self, *arguments: object, **options: object) -> tool.Done:
+        options.setdefault("env", self.environment)
+        return tool.run("record", *arguments, cwd=self.directory, timeout=LIMIT, **options)
+
+    def left(self) -> list[str]:
+        return sorted(path.name for path in self.directory.iterdir())
+
+    def fake_perf(self, script: str) -> None:
+        """Takes perf's place on the path."""
+        path = self.directory / "bin" / "perf"
+        path.parent.mkdir()
+        path.write_text(f"#!{sys.executable}\nimport os, shutil, sys\n{textwrap.dedent(script)}")
+        path.chmod(0o755)
+        self.environment["PATH"] = f"{path.parent}:{self.environment['PATH']}"
+
+    def shown(self, profile: pathlib.Path) -> list[tuple[str, str]]:
+        """Symbol and file of each sample, as perf shows it."""
+        text = perf.run(["perf", "script", "-f", "-G", "-F", "ip,sym,dso", "-i", profile]).stdout
+        return re.findall(r"^ *[0-9a-f]+ (.*) \((.*)\)$", text, re.M)
+
+    def number(self, done: tool.Done, what: str) -> int:
+        return int(re.search(rf"^  {what} +(\d+) ", done.err, re.M)[1])
+
+
+class Profiles(RecordTest):
+    def check(self, done: tool.Done, directory: pathlib.Path) -> None:
+        """What is said and what perf shows: the number of samples named, and the hottest function."""
+        self.assertEqual(done.status, 0, done.err)
+        ours = [symbol for symbol, file in self.shown(directory / "perf.data")
+                if file.startswith(str(directory))]
+        self.assertGreater(len(ours), 100)
+        self.assertEqual(self.number(done, "named"), len(ours), done.err)
+        hottest = max(set(ours), key=ours.count)
+        self.assertRegex(done.err, rf"The hottest functions.*\n +[0-9.]+ %  {re.escape(hottest)}\n")
+
+    def test_command(self) -> None:
+        done = self.record("-o", "out", "--", BF[0], "--jitdump", BF[1])
+        self.check(done, self.output)
+        self.assertEqual(done.out, perf.run(BF).stdout.encode())
+        self.assertEqual(self.number(done, "with line"), self.number(done, "named"))
+        self.assertEqual(self.number(done, "whole chain"), self.number(done, "named"))
+        self.assertIn(f"perf report -i {self.output}/perf.data\n", done.err)
+        self.assertEqual(stat.S_IMODE(self.output.stat().st_mode), 0o700)
+        self.assertEqual(len(list(self.output.glob("jit-*.dump"))), 1)
+
+    def test_directories_are_numbered(self) -> None:
+        (self.directory / "jitdump-record-1").mkdir()
+        done = self.record("-F", "1999", "--", *JIT)
+        self.check(done, self.directory / "jitdump-record-2")
+
+    def test_stack_copies(self) -> None:
+        """Chains that only perf knows."""
+        done = self.record("-o", "out", "--call-graph", "dwarf,2048", "--", BF[0], "--jitdump",
+                           BF[1])
+        self.check(done, self.output)
+        self.assertRegex(done.err, r"whole chain +\d+ .*%  \(of the first 2000, by perf\)\n")
+        self.assertGreaterEqual(self.number(done, "whole chain"), 0.99 * 2000)
+
+    def test_user_without_rights(self) -> None:
+        if os.geteuid() != 0:
+            self.skipTest("all tests run without rights")
+        self.directory.chmod(0o777)
+        home = self.directory / "home"
+        home.mkdir()
+        shutil.copy(perf.WORKLOAD, home / "workload")
+        shutil.copy(tool.TOOL, home / "jitdump")
+        home.chmod(0o755)
+        done = subprocess.run([home / "jitdump", "record", "-o", "out", "--",
+                               home / "workload", *JIT[1:]], cwd=self.directory, check=False,
+                              user="nobody", env=self.environment, timeout=LIMIT,
+                              capture_output=True)
+        said = done.stderr.decode()
+        if "perf_event_paranoid is" in said:
+            self.skipTest(said)
+        self.check(tool.Done(done.returncode, done.stdout, said), self.output)
+
+    def test_running_process(self) -> None:
+        with subprocess.Popen([sys.executable, "-c", STOPPED_BY_HAND], stdout=subprocess.PIPE) as other:
+            other.stdout.readline()
+            done = self.record("-o", "out", "-p", other.pid, "--", "sleep", "0.3")
+            self.assertEqual(done.status, 0, done.err)
+            self.assertGreater(len(self.shown(self.output / "perf.data")), 10)
+            other.kill()
+
+    def test_code_without_dump(self) -> None:
+        """A runtime that was not asked for its dump."""
+        done = self.record("-o", "out", "--", *BF)
+        self.assertEqual(done.status, 0)
+        self.assertRegex(done.err, r"samples lie in generated code of process \d+ \(bf\), which has no dump")
+        self.assertIn(" 0 in generated code", done.err)
+
+
+class Commands(RecordTest):
+    def test_status(self) -> None:
+        for script, status in (("exit 0", 0), ("exit 3", 3), ("exit 125", 125), ("kill -9 $$", 137)):
+            done = self.record("-o", f"out{status}", "--", "sh", "-c", script)
+            self.assertEqual(done.status, status, done.err)
+            self.assertTrue((self.directory / f"out{status}" / "perf.data").exists())
+
+    def test_not_there(self) -> None:
+        (self.directory / "text").write_text("no program")
+        for command, status in (("./nosuch", 127), ("./text", 126)):
+            done = self.record("-o", "out", "--", command)
+            self.assertEqual(done.status, status, done.err)
+            self.assertIn(f"jitdump: {command}: ", done.err)
+            self.assertEqual(self.left(), ["text"])
+
+    def test_environment(self) -> None:
+        show = ["sh", "-c", "echo $JITDUMP $JITDUMPDIR"]
+        self.assertEqual(self.record("-o", "out", "--", *show).out.decode(), f"1 {self.output}\n")
+        self.environment["JITDUMP"] = "flush=buffered"
+        done = self.record("-o", "other", "--", *show)
+        self.assertEqual(done.out.decode(), f"flush=buffered {self.directory}/other\n")
+
+    def test_command_line(self) -> None:
+        """What is perf's goes to perf, and a command needs no -- if nothing does."""
+        self.fake_perf("print(*sys.argv[1:]); sys.exit(129)")
+        out = self.record("-o", "out", "-F", "99", "-e", "cycles", "--", "a", "-o", "b").out.decode()
+        self.assertRegex(out, f" -F 99 -e cycles -o {self.output}/recorded.data -- .* a -o b\n$")
+        self.assertRegex(self.record("--output=out", "a", "-F").out.decode(), r" a -F\n$")
+        self.assertNotIn("-F", self.record("-oout", "-c", "1000", "--", "a").out.decode())
+        for wrong in ([], ["-F", "99", "a"], ["-o"], ["-o", "", "--", "a"], ["--"]):
+            done = self.record(*wrong)
+            self.assertEqual((done.status, done.out), (125, b""), wrong)
+            self.assertIn("Try 'jitdump record --help'", done.err)
+        self.assertEqual(self.left(), ["bin"])
+        self.assertIn(b"PERF OPTION", self.record("-F", "99", "--help").out)
+
+
+class Signals(RecordTest):
+    def start(self, *arguments: object) -> subprocess.Popen:
+        return subprocess.Popen([tool.TOOL, "record", "-o", "out", *map(str, arguments)], text=True,
+                                cwd=self.directory, env=self.environment, start_new_session=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def test_keyboard(self) -> None:
+        """Ctrl-C is the command's, which ends by itself, and is profiled until then."""
+        with self.start("--", sys.executable, "-c", STOPPED_BY_HAND) as record:
+            self.assertEqual(record.stdout.readline(), "ready\n")
+            os.killpg(record.pid, signal.SIGINT)
+            out, err = record.communicate(timeout=LIMIT)
+        self.assertEqual((out, record.returncode), ("ended by itself\n", 7), err)
+        self.assertGreater(len(self.shown(self.output / "perf.data")), 100)
+
+    def test_terminated(self) -> None:
+        """perf gets it, ends the command, and the profile is made."""
+        with self.start("--", sys.executable, "-c", STOPPED_BY_HAND) as record:
+            self.assertEqual(record.stdout.readline(), "ready\n")
+            record.terminate()
+            _, err = record.communicate(timeout=LIMIT)
+        self.assertEqual(record.returncode, 128 + signal.SIGTERM, err)
+        self.assertTrue((self.output / "perf.data").exists())
+
+    def test_attached(self) -> None:
+        """Ctrl-C is how it ends, and no failure."""
+        with subprocess.Popen([sys.executable, "-c", STOPPED_BY_HAND], stdout=subprocess.PIPE) as other:
+            other.stdout.readline()
+            with self.start("-p", other.pid) as record:
+                recorded = self.output / "recorded.data"
+                while record.poll() is None and not recorded.exists():
+                    pass
+                os.killpg(record.pid, signal.SIGINT)
+                _, err = record.communicate(timeout=LIMIT)
+            self.assertEqual(record.returncode, 0, err)
+            self.assertTrue((self.output / "perf.data").exists(), err)
+            self.assertIsNone(other.poll())
+            other.kill()
+
+
+class Trouble(RecordTest):
+    def test_directory_in_use(self) -> None:
+        self.output.mkdir()
+        (self.output / "perf.data").write_text("precious")
+        done = self.record("-o", "out", "--", "true")
+        self.assertEqual(done.status, 125)
+        self.assertIn("out: is not empty", done.err)
+        self.assertEqual((self.output / "perf.data").read_text(), "precious")
+        (self.output / "perf.data").unlink()
+        self.assertEqual(self.record("-o", "out", "--", "true").status, 0)
+
+    def test_directory_impossible(self) -> None:
+        (self.directory / "file").write_text("")
+        for name in ("file", "file/out", "no/such/place"):
+            done = self.record("-o", name, "--", "touch", "ran")
+            self.assertEqual(done.status, 125)
+            self.assertIn(f"jitdump: {name}: ", done.err)
+        self.assertEqual(self.left(), ["file"])
+
+    def test_no_perf(self) -> None:
+        self.environment["PATH"] = str(self.directory)
+        done = self.record("--", "/bin/true")
+        self.assertEqual(done.status, 125)
+        self.assertIn("perf is not installed", done.err)
+        self.assertEqual(self.left(), [])
+
+    def test_perf_refuses(self) -> None:
+        self.fake_perf("sys.exit('Permission error')")
+        done = self.record("-o", "out", "--", "touch", "ran")
+        self.assertEqual(done.status, 125)
+        self.assertIn("perf record has ended before the command began", done.err)
+        self.assertRegex(done.err, "perf_event_paranoid|--cap-add")
+        self.assertEqual(self.left(), ["bin"])
+
+    def test_perf_fails_later(self) -> None:
+        """The disk is full, or perf is killed: the header's size of the events stays 0."""
+        self.assertEqual(self.record("-o", "whole", "--", *JIT).status, 0)
+        whole = bytearray((self.directory / "whole" / "recorded.data").read_bytes())
+        struct.pack_into("=Q", whole, DATA_SIZE_AT, 0)
+        (self.directory / "part").write_bytes(whole)
+        self.fake_perf(f"""
+            target = sys.argv[sys.argv.index("-o") + 1]
+            shutil.copy("{self.directory}/part", target)
+            command = sys.argv[sys.argv.index("--") + 1:]
+            if os.fork() == 0:
+                os.execvp(command[0], command)
+            os.wait()
+            sys.exit(255)
+            """)
+        done = self.record("-o", "out", "--", "touch", "ran")
+        self.assertEqual(done.status, 125)
+        self.assertIn(f"perf record has failed; what it had written by then is {self.output}/recorded.data",
+                      done.err)
+        self.assertIn("ran", self.left())
+        self.assertEqual([path.name for path in self.output.iterdir()], ["recorded.data"])
+
+    def test_compressed(self) -> None:
+        done = self.record("-o", "out", "-z", "--", *JIT)
+        if "-z" in done.err.split("perf inject")[0] and done.status == 0:
+            self.skipTest("this perf can't compress")
+        self.assertEqual(done.status, 125, done.err)
+        self.assertIn("perf inject -i", done.err)
+        self.assertFalse((self.output / "perf.data").exists())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
