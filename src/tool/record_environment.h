@@ -4,6 +4,12 @@
 #ifndef JITDUMP_TOOL_RECORD_ENVIRONMENT_H
 #define JITDUMP_TOOL_RECORD_ENVIRONMENT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The path of libjitdump-collector.so. False: it is not installed. */
+bool record_find_collector(char *path, size_t size);
+
 /* Makes runtimes write dumps to the directory. What the user has set stays. */
 void record_set_environment(const char *directory);
 
