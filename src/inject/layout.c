@@ -15,7 +15,8 @@ struct slot {
     uint64_t size;
     uint64_t file_address;
     uint32_t layer;
-    bool alone; /* nothing else ever lay at its addresses */
+    bool is_early; /* samples were taken there before */
+    bool alone;    /* nothing else ever lay at its addresses */
 };
 
 struct planning {
@@ -55,10 +56,16 @@ static void take_lives(struct planning *planning)
     for (uint32_t i = 0; i < history->life_count; i++) {
         const struct life *const life = &history->lives[i];
         const uint64_t size = life_size(history, life);
-        if (size == 0 || size > UINT64_MAX - life->address)
+        const unsigned char *const marks = planning->options->marks;
+        const unsigned int mark = marks != NULL ? marks[i] : 0;
+        if (size == 0 || size > UINT64_MAX - life->address ||
+            (planning->options->only_sampled && (mark & MARK_SAMPLED) == 0))
             continue;
         planning->slots[planning->slot_count++] =
-            (struct slot){.life = life, .size = size, .file_address = life->address};
+            (struct slot){.life = life,
+                          .size = size,
+                          .file_address = life->address,
+                          .is_early = (mark & MARK_EARLY) != 0};
     }
 }
 
@@ -70,7 +77,7 @@ static void find_alone(struct planning *planning)
         const bool before = i > 0 && end > slot->life->address;
         const bool behind =
             i + 1 < planning->slot_count && slot[1].life->address < end_of(slot);
-        slot->alone = !before && !behind;
+        slot->alone = !before && !behind && !slot->is_early;
         if (end_of(slot) > end)
             end = end_of(slot);
     }

@@ -7,12 +7,13 @@
  * the file's own: unwinding data can't be used there.
  *
  * Code at addresses that were used only once is mapped in runs, from the time of the first piece on;
- * any other piece by itself.
+ * any other piece by itself, and so is one in whose place samples were taken earlier.
  */
 #ifndef JITDUMP_INJECT_LAYOUT_H
 #define JITDUMP_INJECT_LAYOUT_H
 
 #include "inject/ranges.h"
+#include "inject/sample_marks.h"
 #include "writers/elf_writer.h"
 
 struct layout_options {
@@ -20,6 +21,9 @@ struct layout_options {
     uint32_t layer_max;
     /* What is not to be mapped over in gaps between pieces. */
     struct ranges *occupied;
+    /* By index of history->lives: enum sample_mark, or'ed. NULL: there are none. */
+    const unsigned char *marks;
+    bool only_sampled; /* only lives with MARK_SAMPLED */
 };
 
 struct layout_file {

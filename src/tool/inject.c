@@ -20,6 +20,8 @@ struct injecting {
     struct profile_scan scan;
     struct injected_dumps dumps;
     struct injected_files files;
+    struct sample_marks *marks; /* of each of the dumps */
+    uint32_t mark_count;
     uint64_t *dropped;
     uint64_t dropped_count;
 };
@@ -35,6 +37,25 @@ static bool unreadable(const struct injecting *injecting)
     complain("%s: at offset 0x%" PRIx64 ": %s", injecting->request->profile,
              injecting->data.offset, injecting->data.reason);
     return false;
+}
+
+static bool mark_samples(struct injecting *injecting)
+{
+    uint32_t count = 0;
+    for (const struct injected_dump *dump = injecting->dumps.first; dump != NULL;
+         dump = dump->next)
+        count++;
+    injecting->marks = calloc(count + (size_t)1, sizeof(*injecting->marks));
+    if (injecting->marks == NULL)
+        return no_memory();
+    for (struct injected_dump *dump = injecting->dumps.first; dump != NULL; dump = dump->next) {
+        struct sample_marks *const marks = &injecting->marks[injecting->mark_count++];
+        dump->marks = marks;
+        if (!jd_sample_marks_init(marks, &dump->history, &dump->clock, dump->pid))
+            return no_memory();
+    }
+    return jd_sample_marks_read(injecting->marks, count, &injecting->scan, &injecting->data) ||
+           no_memory();
 }
 
 static bool inject_dumps(struct injecting *injecting)
@@ -139,11 +160,12 @@ static bool inject_all(struct injecting *injecting)
     char *folder;
     if (asprintf(&folder, "%s.jit", injecting->request->output) < 0)
         return no_memory();
-    const bool opened = injected_files_open(&injecting->files, folder);
+    const bool opened = injected_files_open(&injecting->files, folder,
+                                            injecting->request->only_sampled);
     free(folder);
     if (!opened)
         return false;
-    const bool injected = inject_dumps(injecting) && find_dropped(injecting) &&
+    const bool injected = mark_samples(injecting) && inject_dumps(injecting) && find_dropped(injecting) &&
                           write_profile(injecting);
     injected_files_free(&injecting->files);
     return injected;
@@ -156,6 +178,9 @@ static bool is_fit(const struct injecting *injecting)
     if (injecting->scan.compressed)
         complain("%s: is compressed (perf record -z); this makes a profile that is not:\n"
                  "    perf inject -i %s -o plain.data", profile, profile);
+    else if (injecting->scan.stack_copies && injecting->request->only_sampled)
+        complain("%s: has copies of the stack (perf record --call-graph dwarf), for which all code "
+                 "is needed: leave out --only-sampled", profile);
     else if (!injecting->scan.has_times)
         complain("%s: has no times: perf record --timestamp", profile);
     else
@@ -190,6 +215,9 @@ bool inject(const struct inject_request *request, struct inject_summary *summary
     injected_dumps_free(&injecting.dumps);
     jd_profile_scan_free(&injecting.scan);
     jd_perf_data_free(&injecting.data);
+    for (uint32_t i = 0; i < injecting.mark_count; i++)
+        jd_sample_marks_free(&injecting.marks[i]);
+    free(injecting.marks);
     free(injecting.dropped);
     jd_mapped_file_close(&file);
     return injected;

@@ -6,7 +6,7 @@
 
 #include "tool/inject_request.h"
 
-#include "inject/profile_clock.h"
+#include "inject/sample_marks.h"
 
 struct injected_dump {
     char *path;
@@ -14,6 +14,7 @@ struct injected_dump {
     struct mapped_file file;
     struct history history;
     struct profile_clock clock;
+    const struct sample_marks *marks;
     uint32_t file_count; /* ELF files made of it */
     struct injected_dump *next;
 };

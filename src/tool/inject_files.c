@@ -40,9 +40,9 @@ static bool no_memory(void)
     return false;
 }
 
-bool injected_files_open(struct injected_files *files, const char *folder)
+bool injected_files_open(struct injected_files *files, const char *folder, bool only_sampled)
 {
-    *files = (struct injected_files){0};
+    *files = (struct injected_files){.only_sampled = only_sampled};
     return output_folder_open(&files->folder, folder);
 }
 
@@ -220,7 +220,10 @@ static bool add(struct adding *adding, const struct injected_dumps *dumps)
 {
     struct layout *const layout = &adding->layout;
     const struct layout_options options = {
-        .layer_max = adding->scan->stack_copies ? 0 : LAYER_MAX, .occupied = &adding->occupied};
+        .layer_max = adding->scan->stack_copies ? 0 : LAYER_MAX,
+        .occupied = &adding->occupied,
+        .marks = adding->dump->marks->of_life,
+        .only_sampled = adding->files->only_sampled};
     if (!find_used(adding, dumps))
         return false;
     if (!jd_layout_plan(layout, &adding->dump->history, &options))

@@ -4,6 +4,7 @@
 #ifndef JITDUMP_TOOL_INJECT_REQUEST_H
 #define JITDUMP_TOOL_INJECT_REQUEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct inject_request {
@@ -17,6 +18,8 @@ struct inject_request {
     uint32_t folder_count;
     /* The process that `dumps` are of, as the profile has it; 0: the profile says. */
     uint32_t pid;
+    /* Leave out code without samples; not where perf makes call chains of stack copies. */
+    bool only_sampled;
 };
 
 #endif

@@ -1,0 +1,172 @@
+#include "inject/sample_marks.h"
+
+#include "reader/grow.h"
+
+/* How early a sample may seem to be where clocks were fitted: profile_clock.h. */
+#define TOLERANCE 10000000 /* ns */
+
+struct marked_life {
+    uint64_t address;
+    uint64_t end;
+    uint64_t highest_end; /* of this and those before: a search goes back until none is there */
+    uint64_t from, until; /* the profile's time */
+    uint32_t life;
+};
+
+static int by_address(const void *left, const void *right)
+{
+    const struct marked_life *const a = left, *const b = right;
+    return a->address < b->address ? -1 : a->address > b->address;
+}
+
+bool jd_sample_marks_init(struct sample_marks *marks, const struct history *history,
+                          const struct profile_clock *clock, uint32_t pid)
+{
+    const size_t room = (size_t)history->life_count + 1;
+    const bool is_fitted = clock->kind == CLOCK_INFERRED || clock->kind == CLOCK_ROUGH;
+    const uint64_t tolerance = is_fitted ? TOLERANCE : 0;
+    *marks = (struct sample_marks){.of_life = calloc(room, 1),
+                                   .pid = pid,
+                                   .lives = malloc(room * sizeof(*marks->lives)),
+                                   .count = history->life_count};
+    if (marks->of_life == NULL || marks->lives == NULL)
+        return false;
+    for (uint32_t i = 0; i < marks->count; i++) {
+        const struct life *const life = &history->lives[i];
+        const uint64_t begin = jd_profile_time(clock, life->begin);
+        marks->lives[i] = (struct marked_life){
+            .address = life->address,
+            .end = life->address + life_size(history, life),
+            .from = begin > tolerance ? begin - tolerance : 0,
+            .until = life->end == UINT64_MAX || clock->kind == CLOCK_UNKNOWN
+                         ? UINT64_MAX
+                         : jd_profile_time(clock, life->end),
+            .life = i};
+    }
+    if (marks->count != 0)
+        qsort(marks->lives, marks->count, sizeof(*marks->lives), by_address);
+    uint64_t highest = 0;
+    for (uint32_t i = 0; i < marks->count; i++) {
+        highest = marks->lives[i].end > highest ? marks->lives[i].end : highest;
+        marks->lives[i].highest_end = highest;
+    }
+    return true;
+}
+
+void jd_sample_marks_free(struct sample_marks *marks)
+{
+    free(marks->of_life);
+    free(marks->lives);
+    *marks = (struct sample_marks){0};
+}
+
+static void mark(struct sample_marks *marks, uint64_t address, uint64_t time)
+{
+    uint32_t low = 0, high = marks->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (marks->lives[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low > 0 && marks->lives[low - 1].highest_end > address; low--) {
+        const struct marked_life *const life = &marks->lives[low - 1];
+        if (address >= life->end || time >= life->until)
+            continue;
+        marks->of_life[life->life] |= time < life->from ? MARK_EARLY : MARK_SAMPLED;
+    }
+}
+
+static void mark_sample(struct sample_marks *marks, const struct perf_sample *sample)
+{
+    mark(marks, sample->ip, sample->stamp.time);
+    for (uint64_t at = 0; at + 8 <= sample->chain.size; at += 8) {
+        uint64_t address;
+        memcpy(&address, sample->chain.data + at, sizeof(address));
+        if (address < PERF_CONTEXT_MAX)
+            mark(marks, address, sample->stamp.time);
+    }
+}
+
+/* Processes: those of the dumps, and those that have their code by a fork. */
+
+struct marked_process {
+    uint32_t pid;
+    struct sample_marks *marks;
+};
+
+struct marked_processes {
+    struct marked_process *of;
+    uint64_t count;
+    uint64_t capacity;
+};
+
+static int by_pid(const void *left, const void *right)
+{
+    const struct marked_process *const a = left, *const b = right;
+    return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+static bool add_process(struct marked_processes *processes, uint32_t pid,
+                        struct sample_marks *marks)
+{
+    struct marked_process *const grown = grow(processes->of, &processes->capacity,
+                                              processes->count + 1, sizeof(*processes->of));
+    if (grown == NULL)
+        return false;
+    processes->of = grown;
+    grown[processes->count++] = (struct marked_process){pid, marks};
+    return true;
+}
+
+static bool find_processes(struct marked_processes *processes, struct sample_marks *marks,
+                           uint32_t count, const struct profile_scan *scan)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!add_process(processes, marks[i].pid, &marks[i]))
+            return false;
+    for (uint64_t i = 0; i < scan->fork_count; i++) {
+        const uint64_t known = processes->count;
+        for (uint64_t of = 0; of < known; of++)
+            if (processes->of[of].pid == scan->forks[i].parent &&
+                !add_process(processes, scan->forks[i].pid, processes->of[of].marks))
+                return false;
+    }
+    if (processes->count != 0)
+        qsort(processes->of, (size_t)processes->count, sizeof(*processes->of), by_pid);
+    return true;
+}
+
+static uint64_t first_of(const struct marked_processes *processes, uint32_t pid)
+{
+    uint64_t low = 0, high = processes->count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (processes->of[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool jd_sample_marks_read(struct sample_marks *marks, uint32_t count,
+                          const struct profile_scan *scan, struct perf_data *data)
+{
+    struct marked_processes processes = {0};
+    struct perf_event event;
+    const bool found = find_processes(&processes, marks, count, scan);
+    jd_perf_data_rewind(data);
+    while (found && jd_perf_data_next(data, &event)) {
+        struct perf_sample sample;
+        struct problem problem;
+        if (event.type != PERF_EVENT_SAMPLE || !jd_perf_sample(data, &event, &sample, &problem))
+            continue;
+        for (uint64_t i = first_of(&processes, sample.stamp.pid);
+             i < processes.count && processes.of[i].pid == sample.stamp.pid; i++)
+            mark_sample(processes.of[i].marks, &sample);
+    }
+    free(processes.of);
+    return found;
+}
