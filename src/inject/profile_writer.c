@@ -143,6 +143,11 @@ static bool put_features(struct rewriting *rewriting, uint64_t growth)
             return false;
         }
         memcpy(&section, data->file.data + at, sizeof(section));
+        if (section.offset > data->file.size || section.size > data->file.size - section.offset) {
+            data->reason = "a feature does not lie in the file: is it cut off?";
+            data->offset = at;
+            return false;
+        }
         if (section.offset >= data->data_end)
             section.offset += growth;
         put(rewriting, &section, sizeof(section));

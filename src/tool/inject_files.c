@@ -72,10 +72,16 @@ void injected_files_sort(struct injected_files *files)
 
 /* Files */
 
-/* jit-4711.elf, jit-4711-2.elf …: how perf shows where a function is. NULL, with a complaint. */
+/* jit-4711.elf, jit-4711-2.elf …: how perf shows where a function is. NULL, with a complaint.
+ *
+ * perf 7.2 takes a file whose name begins with /tmp/jitted- for one of perf inject's, and finds no
+ * unwinding data in any other (P30). */
 static const char *new_path(struct adding *adding)
 {
+    static const char special[] = "/tmp/jitted-";
     struct injected_files *const files = adding->files;
+    const char *const folder = files->folder.path;
+    const bool is_special = strncmp(folder, special, sizeof(special) - 1) == 0;
     char *path, suffix[32] = "";
     if (++adding->number > 1)
         snprintf(suffix, sizeof(suffix), "-%" PRIu64, adding->number);
@@ -83,8 +89,8 @@ static const char *new_path(struct adding *adding)
         grow(files->paths, &files->path_capacity, files->file_count + 1, sizeof(*files->paths));
     if (grown != NULL)
         files->paths = grown;
-    if (grown == NULL || asprintf(&path, "%s/jit-%" PRIu32 "%s.elf", files->folder.path,
-                                  adding->dump->pid, suffix) < 0) {
+    if (grown == NULL || asprintf(&path, "%s%s/jit-%" PRIu32 "%s.elf",
+                                  is_special ? "/" : "", folder, adding->dump->pid, suffix) < 0) {
         no_memory();
         return NULL;
     }
@@ -165,6 +171,8 @@ static bool add_mappings(struct adding *adding)
 {
     struct injected_files *const files = adding->files;
     const struct layout *const layout = &adding->layout;
+    if (layout->mapping_count == 0)
+        return true;
     struct profile_mapping *const grown =
         grow(files->mappings, &files->mapping_capacity,
              files->mapping_count + layout->mapping_count + layout->file_count, sizeof(*grown));
@@ -190,8 +198,7 @@ static bool add_mappings(struct adding *adding)
         if (is_first || mapping->time < earliest->order)
             earliest = added;
     }
-    if (layout->mapping_count != 0)
-        add_hole(adding, earliest, layout->mappings[layout->mapping_count - 1].file);
+    add_hole(adding, earliest, layout->mappings[layout->mapping_count - 1].file);
     return true;
 }
 

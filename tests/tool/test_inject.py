@@ -1,42 +1,229 @@
-"""jitdump inject: perf shows of each sample what it shows after perf inject --jit."""
+"""jitdump inject against the truth, and against what perf shows after perf inject --jit.
+
+With another perf first in PATH (tests/other-perfs.sh), that one is asked.
+"""
 from __future__ import annotations
 
 import os
 import pathlib
 import shutil
-import tempfile
 import unittest
 
-from jitdump_tests import perf, tool
+from jitdump_tests import perf, perf_data, tool
+from jitdump_tests.perf_case import PerfTest, Profile
+from jitdump_tests.truth import Truth
 
-PROJECT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = PROJECT / "examples" / "hyperfactorial.bf"
+PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "examples" / "hyperfactorial.bf"
 EXAMPLES = os.environ.get("JITDUMP_EXAMPLES", "")
-REASON = perf.why_unusable() or ("" if EXAMPLES else "the examples are not built")
+SHORT = ("--duration-ms", "300")
+FIELDS = "pid,tid,time,ip,sym,srcline"
 
 
-@unittest.skipIf(REASON, REASON)
-class Examples(unittest.TestCase):
-    def setUp(self) -> None:
-        directory = tempfile.mkdtemp(prefix="inject-")
-        self.addCleanup(shutil.rmtree, directory)
-        self.session = perf.Session(pathlib.Path(directory).resolve())
-        self.ours = self.session.directory / "ours.data"
+class Session(perf.Session):
+    """perf's, but for who injects."""
+    options: tuple[object, ...] = ()
 
-    def script(self, data: pathlib.Path) -> list[str]:
-        done = self.session.perf("script", "--ns", "-G", "-i", data, "-F",
-                                 "pid,tid,time,ip,sym,srcline")
-        return [line.strip() for line in done.stdout.splitlines()]
+    def inject(self, check: bool = True) -> tool.Done:
+        done = tool.run("inject", "-i", self.data, "-o", self.injected, *self.options)
+        if check:
+            assert (done.status, done.out, done.err) == (0, b"", ""), done
+        return done
+
+
+class InjectTest(PerfTest):
+    def session(self) -> Session:
+        session = super().session()
+        session.__class__ = Session
+        return session
+
+    def verdict(self, session: Session, truth: Truth, named: bool = True) -> None:
+        """All samples in generated code are named right, or none is named."""
+        profile = Profile(session, truth, session.samples())
+        self.assertGreater(profile.verdict.total, 100)
+        self.assertEqual(profile.verdict.wrong[:5], [])
+        if named:
+            self.assertGreaterEqual(profile.verdict.named, 0.99 * profile.verdict.total)
+        else:
+            self.assertEqual(profile.verdict.named, 0)
+
+
+class Scenarios(InjectTest):
+    """Whatever perf inject can do."""
+
+    def check_all(self, *workload: str, **how: object) -> Profile:
+        profile = self.profile(*SHORT, *workload, **how)
+        self.check_shares(profile.by_symbol(), profile.truth.cpu)
+        return profile
+
+    def test_one_after_the_other(self) -> None:
+        for workload in ("shares", "lines", "fork", "threads", "two-dumps"):
+            with self.subTest(workload):
+                self.profile(*SHORT, workload)
+
+    def test_moves_and_addresses_used_again(self) -> None:
+        for workload in ("move", "reuse"):
+            with self.subTest(workload):
+                self.profile("--duration-ms", "600", workload)
+
+    def test_memory_that_becomes_executable_again(self) -> None:
+        for kind in ("anonymous", "memfd"):
+            with self.subTest(kind):
+                self.check_all("--protect", "--memory", kind, "shares")
+
+    def test_chains(self) -> None:
+        for options in ([], ["--no-gap"]):
+            with self.subTest(options):
+                profile = self.profile("--duration-ms", "500", *options, "neighbours",
+                                       call_graph=True)
+                whole = sum("main" in sample.chain for sample in profile.samples)
+                self.assertGreaterEqual(whole, 0.99 * len(profile.samples))
+
+    def test_only_sampled(self) -> None:
+        session = self.session()
+        session.options = ("--only-sampled",)
+        self.profile_of(session, session.record(*SHORT, "lines"))
+        session.record(*SHORT, "chain", call_graph=True)
+        session.injected.unlink()
+        done = session.inject(check=False)
+        self.assertEqual(done.status, 2)
+        self.assertIn("leave out --only-sampled", done.err)
+        self.assertFalse(session.injected.exists())
+
+
+class Clocks(InjectTest):
+    def test_converted(self) -> None:
+        session = self.session()
+        truth = session.record("--duration-ms", "500", "--tsc", "--force-tsc", "reuse")
+        perf_data.set_time_conv(session.data, perf_data.time_conv(*truth.clocks))
+        self.profile_of(session, truth)
+
+    def test_not_monotonic(self) -> None:
+        """Two functions in turn at one address, and perf's own clock."""
+        session = self.session()
+        truth = session.record("--duration-ms", "500", "reuse", clock=())
+        done = session.inject(check=False)
+        self.assertEqual(done.status, 0)
+        self.assertIn("-k mono was not given", done.err)
+        named = [sample.symbol for sample in session.samples()]
+        self.assertEqual({*named} & {*truth.functions}, {*truth.functions})
+
+
+class Discovery(InjectTest):
+    def test_late_attach(self) -> None:
+        session = self.session()
+        with session.start("shares") as running:
+            session.attach(running.process.pid)
+            truth = running.finish()
+        self.profile_of(session, truth)
+
+    def test_one_dump_of_several(self) -> None:
+        """A process whose dump is missing, or no dump, costs the other nothing."""
+        session = self.session()
+        outputs = [session.directory / name for name in ("whole", "lost")]
+        script = '"$1" --duration-ms 300 lines >"$3" & "$1" --duration-ms 300 shares >"$2"; wait'
+        session.perf(*perf.RECORD, *perf.MONOTONIC, "-o", session.data, "--", "sh", "-c", script,
+                     "sh", perf.WORKLOAD, *outputs)
+        whole, lost = (Truth(path.read_text(encoding="utf-8")) for path in outputs)
+        dump = pathlib.Path(lost.dump)
+        content = dump.read_bytes()
+        elsewhere = session.directory / "elsewhere"
+        elsewhere.mkdir()
+        for bad in (content[:40], content[:20], b"", b"\0" * 4096, None):
+            with self.subTest(bad and len(bad)):
+                if bad is None:
+                    dump.rename(elsewhere / dump.name)
+                    (elsewhere / dump.name).write_bytes(content)
+                else:
+                    dump.write_bytes(bad)
+                done = session.inject(check=False)
+                has_header = bad == content[:40]
+                self.assertEqual(done.status, 0 if has_header else 1, done.err)
+                self.assertEqual(dump.name in done.err, not has_header)
+                self.verdict(session, whole)
+                self.verdict(session, lost, named=False)
+        for options in (["--dump-dir", elsewhere], [elsewhere / dump.name]):
+            session.options = tuple(options)
+            session.inject()
+            self.verdict(session, whole)
+            self.verdict(session, lost)
+
+    def test_renamed(self) -> None:
+        session = self.session()
+        truth = session.record(*SHORT, "shares")
+        renamed = session.directory / "kept.dump"
+        pathlib.Path(truth.dump).rename(renamed)
+        session.options = ("--pid", truth.pid, renamed)
+        self.profile_renamed(session, truth)
+
+    def profile_renamed(self, session: Session, truth: Truth) -> None:
+        session.inject()
+        self.verdict(session, truth)
+
+    def test_container_that_has_ended(self) -> None:
+        """A pid that perf inject can't translate any more."""
+        session = self.session()
+        prefix = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child",
+                  "--mount-proc"]
+        if perf.run([*prefix, "true"], check=False).returncode != 0:
+            self.skipTest("user namespaces are not permitted")
+        with session.start("shares", prefix=prefix) as running:
+            parent = running.process.pid
+            child = int(pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text())
+            session.attach(child)
+            truth = running.finish()
+        session.inject()
+        shown = {sample.symbol for sample in session.samples() if sample.pid == child}
+        self.assertLessEqual({*truth.functions}, shown)
+
+
+class Outputs(InjectTest):
+    def test_whole_or_not_at_all(self) -> None:
+        session = self.session()
+        session.record(*SHORT, "shares")
+        whole = session.data.read_bytes()
+        folder = pathlib.Path(f"{session.injected}.jit")
+        for size in (0, 8, 100, 2000, len(whole) // 2, len(whole) - 1):
+            session.data.write_bytes(whole[:size])
+            done = session.inject(check=False)
+            self.assertEqual(done.status, 2, size)
+            self.assertIn(str(session.data), done.err)
+            self.assertEqual((session.injected.exists(), folder.exists()), (False, False))
+        session.data.write_bytes(whole)
+        session.inject()
+        first = session.injected.read_bytes()
+        (folder / "jit-1-2.elf").touch()
+        session.inject()
+        self.assertEqual(session.injected.read_bytes(), first)
+        self.assertEqual(len(list(folder.iterdir())), 1)
+        (folder / "notes").touch()
+        self.assertIn("has other things in it", session.inject(check=False).err)
+        self.assertTrue((folder / "notes").exists())
+        self.assertEqual(session.injected.read_bytes(), first)
+
+    def test_nothing_to_inject(self) -> None:
+        session = self.session()
+        session.perf(*perf.RECORD, *perf.MONOTONIC, "-o", session.data, "--", "true")
+        session.inject()
+        self.assertEqual(session.injected.read_bytes(), session.data.read_bytes())
+
+
+@unittest.skipIf(not EXAMPLES, "the examples are not built")
+class Examples(InjectTest):
+    """Sample by sample as after perf inject."""
+
+    def compare(self, *program: object, call_graph: tuple[str, ...] = ()) -> None:
+        session = self.session()
+        theirs = session.directory / "theirs.data"
+        session.perf(*perf.RECORD, *perf.MONOTONIC, *call_graph, "-o", session.data, "--", *program)
+        session.perf("inject", "--jit", "-i", session.data, "-o", theirs)
+        session.inject()
+        shown = [session.perf("script", "--ns", "-G", "-i", data, "-F", FIELDS).stdout.splitlines()
+                 for data in (theirs, session.injected)]
+        self.assertGreater(len(shown[0]), 200)
+        self.assertEqual(*([line.strip() for line in lines] for lines in shown))
 
     def test_bf(self) -> None:
-        self.session.perf(*perf.RECORD, *perf.MONOTONIC, "-o", self.session.data, "--",
-                          f"{EXAMPLES}/bf", "--jitdump", "--move", PROGRAM)
-        self.session.inject()
-        done = tool.run("inject", "-i", self.session.data, "-o", self.ours)
-        self.assertEqual((done.status, done.out, done.err), (0, b"", ""))
-        theirs, ours = self.script(self.session.injected), self.script(self.ours)
-        self.assertGreater(len(ours), 200)
-        self.assertEqual(theirs, ours)
+        self.compare(f"{EXAMPLES}/bf", "--jitdump", "--move", PROGRAM)
 
 
 if __name__ == "__main__":
