@@ -72,7 +72,7 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
     [FINDING_MANY_FUNCTIONS] = {"many-functions", "P18", SEVERITY_NOTE,
                                 "perf inject writes an ELF file for each function, and takes a second "
                                 "for some thousands of them",
-                                "describe only what matters; jitdump elf makes one file of all"},
+                                "jitdump inject makes one file of all"},
     [FINDING_LINES_ADDRESS] = {"lines-address", "P9", SEVERITY_WARNING,
                                "a debug record gives another address than the load that follows it: is "
                                "it that function's?",
@@ -110,8 +110,8 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
     [FINDING_UNWINDING_ROOM] = {"unwinding-room", "P15", SEVERITY_WARNING,
                                 "a function was loaded into the room behind another, where perf keeps "
                                 "that one's unwinding data: call chains end there",
-                                "leave jitdump_unwind_size() bytes free behind the code; perf 7.2 "
-                                "needs none"},
+                                "leave jitdump_unwind_size() bytes free behind the code; jitdump "
+                                "inject and perf 7.2 need none"},
     [FINDING_UNWINDING_HIDES] = {"unwinding-hides", "P15", SEVERITY_ERROR,
                                  "a function was loaded whose unwinding data perf puts over another "
                                  "function's code, which has no name there",
@@ -119,7 +119,7 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
     [FINDING_UNWINDING_MOVED] = {"unwinding-moved", "P24", SEVERITY_WARNING,
                                  "a function with unwinding data was moved: perf unwinds it wrongly, "
                                  "always if it was moved upwards",
-                                 "load it anew at its new address"},
+                                 "load it anew at its new address; or jitdump inject"},
     [FINDING_UNWINDING_REUSED] = {"unwinding-reused", "P25", SEVERITY_NOTE,
                                   "functions with unwinding data follow each other at an address: "
                                   "perf loses some call chains",
@@ -132,18 +132,18 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
                            "give the address of its load or last move"},
     [FINDING_MOVE_CRASHES] = {"move-crashes", "P29", SEVERITY_NOTE,
                               "the dump has moves, on which perf inject of perf 7.2 crashes",
-                              "load functions anew at their new addresses"},
+                              "jitdump inject; or load functions anew at their new addresses"},
     [FINDING_CLOCK] = {"clock", "P3", SEVERITY_ERROR,
                        "the profile was recorded with another clock than the dump's: perf inject "
                        "resolves nothing",
-                       "perf record -k mono"},
+                       "perf record -k mono; or jitdump inject, which takes it"},
     [FINDING_TIME_CONVERSION] = {"time-conversion", "P4", SEVERITY_ERROR,
                                  "the dump has TSC times, and the profile does not say how to convert "
                                  "them",
                                  "write CLOCK_MONOTONIC times, and perf record -k mono"},
     [FINDING_COMPRESSED] = {"compressed", "P32", SEVERITY_ERROR,
                             "the profile is compressed: perf inject --jit finds nothing in it",
-                            "perf record without -z"},
+                            "perf record without -z; jitdump inject says how to unpack it"},
     [FINDING_NO_MAPPING] = {"no-mapping", "P1", SEVERITY_ERROR,
                             "the profile has no executable mapping of the dump: perf does not know that "
                             "there is one",
@@ -152,7 +152,7 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
     [FINDING_OTHER_NAMESPACE] = {"other-namespace", "P19", SEVERITY_WARNING,
                                  "the process has another pid in the profile than in the dump: it ran "
                                  "in a container",
-                                 "record inside the container, or inject while the process lives"},
+                                 "record inside the container, or jitdump inject, with --pid if need be"},
     [FINDING_HIDDEN] = {"hidden", "P17", SEVERITY_ERROR,
                         "a file was mapped executable over functions that had been loaded: perf shows "
                         "the file in their place",

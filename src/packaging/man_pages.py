@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes the man pages: section 3 from the comments of include/jitdump.h, so that they can't differ,
-jitdump(1) from docs/tool.md, and jitdump(5) from docs/format.md.
+jitdump(1) from docs/tool.md, jitdump(5) from docs/format.md, jitdump-troubleshooting(7).
 
     python3 src/packaging/man_pages.py FOLDER [DATE]
 
-writes FOLDER/man1, man3 and man5. DATE, as in 2026-11-22, is the pages' own; without it, that of the
+writes FOLDER/man1 to man7. DATE, as in 2026-11-22, is the pages' own; without it, that of the
 newest version in docs/changelog.md. Needs lowdown, which makes man pages of Markdown.
 """
 import pathlib
@@ -20,6 +20,7 @@ LINE_LENGTH = 79  # mandoc complains of more than 80
 TOOL_NAME = "shows, checks and converts the jitdump files of just-in-time compilers"
 TOOL_SYNOPSIS = ["jitdump *command* [*option* ...] *file* ...", "jitdump [*command*] --help"]
 FORMAT_NAME = "the file in which a just-in-time compiler describes its code"
+TROUBLESHOOTING_NAME = "what to do when a profile of generated code is not as it should be"
 SEE_ALSO = ["jitdump(1)", "jitdump(3)", "jitdump(5)"]
 
 
@@ -246,6 +247,9 @@ def main() -> None:
     pages.append(("jitdump", 5, page_text(
         "jitdump", FORMAT_NAME, "jit-*pid*.dump", document(PROJECT / "docs" / "format.md"),
         SEE_ALSO[:2])))
+    pages.append(("jitdump-troubleshooting", 7, page_text(
+        "jitdump-troubleshooting", TROUBLESHOOTING_NAME, "jitdump check *dump* *perf.data*",
+        document(PROJECT / "docs" / "troubleshooting.md"), SEE_ALSO)))
     for name, section, text in pages:
         path = folder / f"man{section}" / f"{name}.{section}"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -248,6 +248,8 @@ static int report(const struct check_options *options, const struct findings *fi
     if (options->quiet)
         return status;
     print_findings(findings, options->json);
+    if (jd_findings_worst(findings) > SEVERITY_NOTE && !options->json)
+        printf("more, by symptom: man jitdump-troubleshooting, or docs/troubleshooting.md\n");
     if (shares != NULL && options->json)
         print_shares_json(shares);
     else if (shares != NULL)
