@@ -34,6 +34,10 @@ struct perf_data_header {
 };
 _Static_assert(sizeof(struct perf_data_header) == 104, "perf.data");
 
+/* Of the features: where the AUX traces' events lie. A number of them, then for each its offset in the
+ * file and its size, 8 bytes each. */
+#define PERF_FEATURE_AUXTRACE 18
+
 /* What goes through a pipe has these 16 bytes of it, and its attributes and features as events. */
 #define PERF_DATA_PIPE_HEADER_SIZE 16
 

@@ -1,6 +1,7 @@
 #include "inject/layout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     /* In one run: code of other pages is not mapped by the way. */
@@ -12,9 +13,11 @@ enum {
 /* A life, and where it lies in which layer. */
 struct slot {
     const struct life *life;
+    const struct piece *piece;
     uint64_t size;
     uint64_t file_address;
     uint32_t layer;
+    bool is_packed;
     bool is_early; /* samples were taken there before */
     bool alone;    /* nothing else ever lay at its addresses */
 };
@@ -63,6 +66,7 @@ static void take_lives(struct planning *planning)
             continue;
         planning->slots[planning->slot_count++] =
             (struct slot){.life = life,
+                          .piece = &history->pieces[life->piece],
                           .size = size,
                           .file_address = life->address,
                           .is_early = (mark & MARK_EARLY) != 0};
@@ -83,12 +87,20 @@ static void find_alone(struct planning *planning)
     }
 }
 
+/* Behind all that is packed already. */
+static void pack(struct planning *planning, struct slot *slot)
+{
+    slot->is_packed = true;
+    slot->file_address = planning->packed_end;
+    planning->packed_end +=
+        (slot->size + PACKED_ALIGNMENT - 1) / PACKED_ALIGNMENT * PACKED_ALIGNMENT;
+}
+
 /* By address, each slot goes to the first layer that is free there: no more layers than lie over
  * each other anywhere. False: out of memory. */
 static bool choose_layers(struct planning *planning)
 {
     uint32_t room = 0;
-    planning->packed_end = PACKED_ADDRESS;
     for (uint64_t i = 0; i < planning->slot_count; i++) {
         struct slot *const slot = &planning->slots[i];
         uint32_t layer = 0;
@@ -96,9 +108,7 @@ static bool choose_layers(struct planning *planning)
             layer++;
         slot->layer = layer;
         if (planning->options->layer_max != 0 && layer == planning->options->layer_max) {
-            slot->file_address = planning->packed_end;
-            planning->packed_end +=
-                (slot->size + PACKED_ALIGNMENT - 1) / PACKED_ALIGNMENT * PACKED_ALIGNMENT;
+            pack(planning, slot);
             continue;
         }
         if (layer == room) {
@@ -115,9 +125,25 @@ static bool choose_layers(struct planning *planning)
     return true;
 }
 
-static bool is_packed(const struct planning *planning, const struct slot *slot)
+/* Those of one name together, in the order of their loading. */
+static int by_name(const void *left, const void *right)
 {
-    return planning->options->layer_max != 0 && slot->layer == planning->options->layer_max;
+    const struct slot *const a = left, *const b = right;
+    const struct span *const one = &a->piece->name, *const other = &b->piece->name;
+    const uint64_t size = one->size < other->size ? one->size : other->size;
+    const int order = size != 0 ? memcmp(one->data, other->data, (size_t)size) : 0;
+    if (order != 0)
+        return order;
+    if (one->size != other->size)
+        return one->size < other->size ? -1 : 1;
+    return a->life->begin < b->life->begin ? -1 : a->life->begin > b->life->begin;
+}
+
+static void pack_all(struct planning *planning)
+{
+    qsort(planning->slots, (size_t)planning->slot_count, sizeof(*planning->slots), by_name);
+    for (uint64_t i = 0; i < planning->slot_count; i++)
+        pack(planning, &planning->slots[i]);
 }
 
 /* Files: as many of a layer's slots as are in reach of each other. */
@@ -125,9 +151,8 @@ static bool make_files(struct layout *layout, const struct planning *planning)
 {
     uint32_t room = 0;
     for (uint64_t i = 0; i < planning->slot_count; i++)
-        layout->placed[i] = (struct placed){
-            &planning->history->pieces[planning->slots[i].life->piece],
-            planning->slots[i].file_address};
+        layout->placed[i] =
+            (struct placed){planning->slots[i].piece, planning->slots[i].file_address};
     for (uint64_t begin = 0; begin < planning->slot_count;) {
         uint64_t end = begin;
         while (end < planning->slot_count &&
@@ -144,7 +169,7 @@ static bool make_files(struct layout *layout, const struct planning *planning)
             layout->files = grown;
         }
         layout->files[layout->file_count++] = (struct layout_file){
-            layout->placed + begin, reach, is_packed(planning, &planning->slots[begin])};
+            layout->placed + begin, reach, planning->slots[begin].is_packed};
         begin += reach;
     }
     return true;
@@ -154,7 +179,7 @@ static bool make_files(struct layout *layout, const struct planning *planning)
 static bool continues(const struct planning *planning, const struct slot *before,
                       const struct slot *slot)
 {
-    return slot->alone && before->alone && slot->life->address - end_of(before) <= GAP_MAX &&
+    return slot->alone && before->alone && !slot->is_packed && slot->life->address - end_of(before) <= GAP_MAX &&
            !jd_ranges_overlap(planning->options->occupied, end_of(before), slot->life->address);
 }
 
@@ -190,7 +215,10 @@ static bool plan(struct layout *layout, struct planning *planning)
         return true;
     qsort(planning->slots, (size_t)planning->slot_count, sizeof(*planning->slots), by_address);
     find_alone(planning);
-    if (!choose_layers(planning))
+    planning->packed_end = PACKED_ADDRESS;
+    if (planning->options->by_name)
+        pack_all(planning);
+    else if (!choose_layers(planning))
         return false;
     qsort(planning->slots, (size_t)planning->slot_count, sizeof(*planning->slots), by_layer);
     if (!make_files(layout, planning))

@@ -19,6 +19,8 @@
 struct layout_options {
     /* 0: no limit. */
     uint32_t layer_max;
+    /* All code packed, that of one name together: a symbol of its own for each name (P28). */
+    bool by_name;
     /* What is not to be mapped over in gaps between pieces. */
     struct ranges *occupied;
     /* By index of history->lives: enum sample_mark, or'ed. NULL: there are none. */

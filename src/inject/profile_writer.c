@@ -1,5 +1,6 @@
 #include "inject/profile_writer.h"
 
+#include "reader/grow.h"
 #include "reader/perf_event.h"
 #include "writers/file_writer.h"
 
@@ -15,6 +16,16 @@ struct rewriting {
     uint64_t mapping_count;
     const uint64_t *dropped;
     uint64_t dropped_count;
+    struct moved_trace *traces; /* ascending */
+    uint64_t trace_count;
+    uint64_t trace_capacity;
+    bool no_memory;
+};
+
+/* An AUX trace's event, which a feature names by its offset. */
+struct moved_trace {
+    uint64_t from;
+    uint64_t to;
 };
 
 static void put(struct rewriting *rewriting, const void *bytes, uint64_t size)
@@ -105,6 +116,18 @@ static bool is_dropped(struct rewriting *rewriting, uint64_t offset)
     return true;
 }
 
+static void note_trace(struct rewriting *rewriting, uint64_t from)
+{
+    struct moved_trace *const grown = grow(rewriting->traces, &rewriting->trace_capacity,
+                                           rewriting->trace_count + 1, sizeof(*grown));
+    if (grown == NULL) {
+        rewriting->no_memory = true;
+        return;
+    }
+    rewriting->traces = grown;
+    grown[rewriting->trace_count++] = (struct moved_trace){from, rewriting->offset};
+}
+
 static void put_events(struct rewriting *rewriting)
 {
     struct perf_data *const data = rewriting->data;
@@ -114,6 +137,8 @@ static void put_events(struct rewriting *rewriting)
         const uint64_t time = jd_perf_event_time(data, &event);
         if (time != UINT64_MAX)
             put_mappings(rewriting, time);
+        if (event.type == PERF_EVENT_AUXTRACE)
+            note_trace(rewriting, event.offset);
         if (!is_dropped(rewriting, event.offset))
             put(rewriting, data->file.data + event.offset, event.size);
     }
@@ -130,12 +155,70 @@ static uint64_t feature_count(const struct perf_data_header *header)
     return count;
 }
 
+static bool has_feature(const struct perf_data_header *header, unsigned int feature)
+{
+    return (header->features[feature / 64] >> feature % 64 & 1) != 0;
+}
+
+/* Which of the table's entries the feature is. */
+static uint64_t feature_index(const struct perf_data_header *header, unsigned int feature)
+{
+    uint64_t index = 0;
+    for (unsigned int before = 0; before < feature; before++)
+        index += has_feature(header, before);
+    return index;
+}
+
+/* Where an event lies now that was at `offset`; there, if none was. */
+static uint64_t moved_to(const struct rewriting *rewriting, uint64_t offset)
+{
+    uint64_t low = 0, high = rewriting->trace_count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (rewriting->traces[middle].from < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = low < rewriting->trace_count && rewriting->traces[low].from == offset;
+    return found ? rewriting->traces[low].to : offset;
+}
+
+/* What follows the table, from `begin` on; `index` is the feature that names AUX traces. */
+static void put_behind_table(struct rewriting *rewriting, uint64_t begin,
+                             struct perf_data_section index)
+{
+    const struct span file = rewriting->data->file;
+    uint64_t count = 0, at = begin;
+    if (index.offset >= begin && index.size >= sizeof(count))
+        memcpy(&count, file.data + index.offset, sizeof(count));
+    if (count > index.size / 16)
+        count = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t place = index.offset + 8 + 16 * i;
+        uint64_t offset;
+        if (place + sizeof(offset) > index.offset + index.size)
+            break;
+        memcpy(&offset, file.data + place, sizeof(offset));
+        offset = moved_to(rewriting, offset);
+        put(rewriting, file.data + at, place - at);
+        put(rewriting, &offset, sizeof(offset));
+        at = place + sizeof(offset);
+    }
+    put(rewriting, file.data + at, file.size - at);
+}
+
 /* The table of the features' places, and what follows it. */
 static bool put_features(struct rewriting *rewriting, uint64_t growth)
 {
     struct perf_data *const data = rewriting->data;
     uint64_t at = data->data_end;
-    for (uint64_t left = feature_count(&data->header); left > 0; left--) {
+    struct perf_data_section index = {0};
+    const uint64_t count = feature_count(&data->header);
+    const uint64_t of_traces = has_feature(&data->header, PERF_FEATURE_AUXTRACE)
+                                   ? feature_index(&data->header, PERF_FEATURE_AUXTRACE)
+                                   : count;
+    for (uint64_t i = 0; i < count; i++) {
         struct perf_data_section section;
         if (data->file.size - at < sizeof(section)) {
             data->reason = "the table of the features ends early";
@@ -148,12 +231,14 @@ static bool put_features(struct rewriting *rewriting, uint64_t growth)
             data->offset = at;
             return false;
         }
+        if (i == of_traces)
+            index = section;
         if (section.offset >= data->data_end)
             section.offset += growth;
         put(rewriting, &section, sizeof(section));
         at += sizeof(section);
     }
-    put(rewriting, data->file.data + at, data->file.size - at);
+    put_behind_table(rewriting, at, index);
     return true;
 }
 
@@ -167,8 +252,13 @@ enum profile_write_error jd_profile_write(int fd, struct perf_data *data,
                                   .mapping_count = mapping_count,
                                   .dropped = dropped,
                                   .dropped_count = dropped_count};
-    file_writer_init(&rewriting.file, fd);
     const uint64_t begin = data->header.data.offset;
+    if (begin < sizeof(data->header)) {
+        data->reason = "the events lie in the file's header";
+        data->offset = 40;
+        return PROFILE_NOT_READABLE;
+    }
+    file_writer_init(&rewriting.file, fd);
     put(&rewriting, data->file.data, begin);
     put_events(&rewriting);
     struct perf_data_header header = data->header;
@@ -180,7 +270,9 @@ enum profile_write_error jd_profile_write(int fd, struct perf_data *data,
     for (unsigned i = 0; i < 2; i++)
         if (sections[i]->offset >= data->data_end)
             sections[i]->offset += growth;
-    const int error = file_writer_finish(&rewriting.file, &header, sizeof(header));
+    const int written = file_writer_finish(&rewriting.file, &header, sizeof(header));
+    const int error = rewriting.no_memory ? ENOMEM : written;
+    free(rewriting.traces);
     if (!readable)
         return PROFILE_NOT_READABLE;
     errno = error;

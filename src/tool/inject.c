@@ -157,13 +157,7 @@ static bool write_profile(struct injecting *injecting)
 
 static bool inject_all(struct injecting *injecting)
 {
-    char *folder;
-    if (asprintf(&folder, "%s.jit", injecting->request->output) < 0)
-        return no_memory();
-    const bool opened = injected_files_open(&injecting->files, folder,
-                                            injecting->request->only_sampled);
-    free(folder);
-    if (!opened)
+    if (!injected_files_open(&injecting->files, injecting->request))
         return false;
     const bool injected = mark_samples(injecting) && inject_dumps(injecting) && find_dropped(injecting) &&
                           write_profile(injecting);
@@ -176,11 +170,13 @@ static bool is_fit(const struct injecting *injecting)
 {
     const char *const profile = injecting->request->profile;
     if (injecting->scan.compressed)
-        complain("%s: is compressed (perf record -z); this makes a profile that is not:\n"
-                 "    perf inject -i %s -o plain.data", profile, profile);
-    else if (injecting->scan.stack_copies && injecting->request->only_sampled)
+        complain("%s: is compressed, and perf inject leaves it so: leave out -z of perf record",
+                 profile);
+    else if (injecting->scan.stack_copies &&
+             (injecting->request->only_sampled || injecting->request->by_name))
         complain("%s: has copies of the stack (perf record --call-graph dwarf), for which all code "
-                 "is needed: leave out --only-sampled", profile);
+                 "is needed in its place: leave out --%s", profile,
+                 injecting->request->by_name ? "by-name" : "only-sampled");
     else if (!injecting->scan.has_times)
         complain("%s: has no times: perf record --timestamp", profile);
     else

@@ -26,6 +26,7 @@ static const char usage[] =
     "  -p, --pid=PID       the process, by the profile's count, that the named dumps are of:\n"
     "                      for containers and for files that have another name now\n"
     "      --only-sampled  leave out functions that have no sample: smaller files\n"
+    "      --by-name       one row in perf report for a function that was compiled many times\n"
     "  -h, --help          this text\n";
 
 static bool parse_pid(const char *text, uint32_t *pid)
@@ -39,12 +40,13 @@ static bool parse_pid(const char *text, uint32_t *pid)
 /* Returns -1 if the command is to go on, else the exit status. */
 static int parse(int argc, char **argv, struct inject_request *request, const char **folders)
 {
-    enum { ONLY_SAMPLED = 256 };
+    enum { ONLY_SAMPLED = 256, BY_NAME };
     static const struct option options[] = {{"input", required_argument, NULL, 'i'},
                                             {"output", required_argument, NULL, 'o'},
                                             {"dump-dir", required_argument, NULL, 'd'},
                                             {"pid", required_argument, NULL, 'p'},
                                             {"only-sampled", no_argument, NULL, ONLY_SAMPLED},
+                                            {"by-name", no_argument, NULL, BY_NAME},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     int option;
@@ -64,6 +66,9 @@ static int parse(int argc, char **argv, struct inject_request *request, const ch
                 break;
             complain("--pid takes the number of a process, not '%s'", optarg);
             return point_to_help(argv[0]);
+        case BY_NAME:
+            request->by_name = true;
+            break;
         case ONLY_SAMPLED:
             request->only_sampled = true;
             break;

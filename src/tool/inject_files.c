@@ -40,10 +40,15 @@ static bool no_memory(void)
     return false;
 }
 
-bool injected_files_open(struct injected_files *files, const char *folder, bool only_sampled)
+bool injected_files_open(struct injected_files *files, const struct inject_request *request)
 {
-    *files = (struct injected_files){.only_sampled = only_sampled};
-    return output_folder_open(&files->folder, folder);
+    char *folder;
+    *files = (struct injected_files){.request = request};
+    if (asprintf(&folder, "%s.jit", request->output) < 0)
+        return no_memory();
+    const bool opened = output_folder_open(&files->folder, folder);
+    free(folder);
+    return opened;
 }
 
 void injected_files_free(struct injected_files *files)
@@ -130,7 +135,9 @@ static bool write_file(struct adding *adding, uint32_t index)
 {
     const struct layout_file *const file = &adding->layout.files[index];
     const struct problems problems = {.progress = progress_writing};
-    struct elf_options options = {.dynsym = true, .problems = &problems};
+    struct elf_options options = {.dynsym = true,
+                                  .merge_names = adding->files->request->by_name,
+                                  .problems = &problems};
     struct elf_result *const result = &adding->results[index];
     const char *const path = new_path(adding);
     if (path == NULL || !find_hole(adding, file, &options))
@@ -230,7 +237,8 @@ static bool add(struct adding *adding, const struct injected_dumps *dumps)
         .layer_max = adding->scan->stack_copies ? 0 : LAYER_MAX,
         .occupied = &adding->occupied,
         .marks = adding->dump->marks->of_life,
-        .only_sampled = adding->files->only_sampled};
+        .by_name = adding->files->request->by_name,
+        .only_sampled = adding->files->request->only_sampled};
     if (!find_used(adding, dumps))
         return false;
     if (!jd_layout_plan(layout, &adding->dump->history, &options))

@@ -11,7 +11,7 @@
 #include "inject/ranges.h"
 
 struct injected_files {
-    bool only_sampled;
+    const struct inject_request *request;
     struct output_folder folder;
     struct profile_mapping *mappings; /* in no order */
     uint64_t mapping_count;
@@ -22,8 +22,8 @@ struct injected_files {
     struct ranges holes; /* of the address spaces, where unwinding data were put */
 };
 
-/* False, with a complaint, if files can't be put into the folder. */
-bool injected_files_open(struct injected_files *files, const char *folder, bool only_sampled);
+/* The request stays. False, with a complaint, if files can't be put into its folder. */
+bool injected_files_open(struct injected_files *files, const struct inject_request *request);
 
 /* Writes the files of one of the dumps. False, with a complaint: they can't be. */
 bool injected_files_add(struct injected_files *files, const struct profile_scan *scan,

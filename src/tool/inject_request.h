@@ -20,6 +20,8 @@ struct inject_request {
     uint32_t pid;
     /* Leave out code without samples; not where perf makes call chains of stack copies. */
     bool only_sampled;
+    /* One row in perf report for all code of a name; neither for stack copies. */
+    bool by_name;
 };
 
 #endif

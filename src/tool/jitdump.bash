@@ -13,7 +13,7 @@ _jitdump() {
     dump) options+=" --function --at --stat --json --color --no-pager" ;;
     elf) options+=" --output --at --relative --dynsym" ;;
     gsym) options+=" --output --at --format" ;;
-    inject) options+=" --input --output --dump-dir --pid --only-sampled" ;;
+    inject) options+=" --input --output --dump-dir --pid --only-sampled --by-name" ;;
     record) options+=" --output" ;;
     esac
     case $previous in

@@ -89,13 +89,32 @@ static uint16_t put_section(struct elf *elf, struct elf_section section, const s
 
 /* Pieces */
 
-static void add_symbol(struct elf *elf, const struct placed *placed)
+static bool have_one_name(const struct piece *a, const struct piece *b)
 {
-    const struct span name = printable_name(placed->piece->name, TEXT_BYTES, &elf->scratch);
+    return a->name.size == b->name.size &&
+           (a->name.size == 0 || memcmp(a->name.data, b->name.data, (size_t)a->name.size) == 0);
+}
+
+/* Of the first piece, which ends where the last one does. */
+static void add_symbol(struct elf *elf, const struct placed *first, const struct placed *last)
+{
+    const struct span name = printable_name(first->piece->name, TEXT_BYTES, &elf->scratch);
     const uint32_t offset =
         string_table_add(&elf->symbol_names, name.data, (size_t)name.size).offset;
-    elf_put_symbol(&elf->symbols, &elf->machine, offset, placed->address - elf->result->base,
-                   placed->piece->code_size, SECTION_TEXT);
+    elf_put_symbol(&elf->symbols, &elf->machine, offset, first->address - elf->result->base,
+                   last->address + last->piece->code_size - first->address, SECTION_TEXT);
+}
+
+static void add_symbols(struct elf *elf, const struct placed *pieces, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        size_t last = i;
+        while (elf->options->merge_names && last + 1 < count &&
+               have_one_name(pieces[i].piece, pieces[last + 1].piece))
+            last++;
+        add_symbol(elf, &pieces[i], &pieces[last]);
+        i = last + 1;
+    }
 }
 
 static void add_frames(struct elf *elf, const struct history *history, const struct placed *placed)
@@ -124,7 +143,6 @@ static bool add_piece(struct elf *elf, const struct history *history, const stru
     elf->result->described += elf->description.row_count > 0;
     dwarf_add(&elf->dwarf, piece->name, placed->address - elf->result->base, piece->code_size,
               &elf->description);
-    add_symbol(elf, placed);
     add_frames(elf, history, placed);
     return true;
 }
@@ -306,9 +324,10 @@ static void put_segments(const struct elf *elf, uint64_t loaded_size, struct byt
 static void put_build_id(struct elf *elf, struct bytes *to)
 {
     const struct elf_options *const options = elf->options;
-    if (options->relative || options->dynsym || options->hole_address != 0) {
-        unsigned char bytes[2 + 8] = {options->relative, options->dynsym};
-        bytes_store(bytes + 2, options->hole_address, 8, false);
+    if (options->relative || options->dynsym || options->merge_names ||
+        options->hole_address != 0) {
+        unsigned char bytes[3 + 8] = {options->relative, options->dynsym, options->merge_names};
+        bytes_store(bytes + 3, options->hole_address, 8, false);
         digest_add(&elf->digest, bytes, sizeof(bytes));
     }
     digest_end(&elf->digest, elf->result->build_id);
@@ -475,6 +494,7 @@ enum elf_error elf_write(int fd, const struct history *history, const struct pla
         if ((i + 1) % PIECES_BETWEEN_PROGRESS == 0)
             tell_progress(options->problems, i + 1, count);
     }
+    add_symbols(&elf, pieces, count);
     error = finish(&elf);
     jd_description_free(&elf.description);
     dwarf_free(&elf.dwarf);

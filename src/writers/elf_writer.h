@@ -19,6 +19,8 @@ struct elf_options {
     /* Symbols in .dynsym but for one: binutils looks through .symtab for each address that perf up
      * to 6.12 asks it for. gdb then knows functions by their DWARF only. */
     bool dynsym;
+    /* One symbol for pieces that follow each other and have one name: a row in perf report (P28). */
+    bool merge_names;
     /* Unused addresses below the code, for the file's first page and, behind it, the unwinding data:
      * perf with libunwind needs both mapped, and the page to be the lowest of what is. elf_hole_size()
      * says how many; a multiple of 4096. 0: the page lies below that of the lowest address, the data

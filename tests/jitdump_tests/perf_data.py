@@ -2,7 +2,7 @@
 
 import pathlib
 import struct
-from typing import Tuple
+from typing import List, Tuple
 
 # struct perf_file_header: magic, size, attr_size; then offset and size of attrs, data and
 # event_types; then 256 bits that say which feature sections there are.
@@ -10,7 +10,8 @@ FILE_HEADER = struct.Struct("=8sQQ6Q32s")
 DATA_OFFSET, DATA_SIZE = 5, 6  # in the unpacked header
 SECTION = struct.Struct("=QQ")
 EVENT_HEADER = struct.Struct("=IHH")  # type, misc, size
-PERF_RECORD_LOST, PERF_RECORD_TIME_CONV = 2, 79
+PERF_RECORD_LOST, PERF_RECORD_AUXTRACE, PERF_RECORD_TIME_CONV = 2, 71, 79
+FEATURE_AUXTRACE = 18
 
 
 def set_time_conv(path: pathlib.Path, payload: bytes) -> None:
@@ -31,7 +32,14 @@ def put_event(path: pathlib.Path, kind: int, payload: bytes) -> None:
         if type != kind:
             events.append(content[offset:offset + size])
         offset += size
-    data = b"".join(events)
+    replace_data(path, b"".join(events))
+
+
+def replace_data(path: pathlib.Path, data: bytes) -> None:
+    """Gives the file other events."""
+    content = path.read_bytes()
+    header = list(FILE_HEADER.unpack_from(content))
+    start, end = header[DATA_OFFSET], header[DATA_OFFSET] + header[DATA_SIZE]
     growth = len(data) - header[DATA_SIZE]
     header[DATA_SIZE] = len(data)
     # The data is followed by the table of the feature sections, and these.
@@ -52,3 +60,44 @@ def time_conv(first: Tuple[int, int], last: Tuple[int, int]) -> bytes:
     # time_shift, time_mult, time_zero; time_cycles and time_mask, which belong to
     # cap_user_time_short; cap_user_time_zero, cap_user_time_short.
     return struct.pack("=QQQQQBB6x", shift, mult, zero, 0, 0, 1, 0)
+
+
+def sections(content: bytes) -> Tuple[int, List[int], List[Tuple[int, int]]]:
+    """Where the table of the features begins, which there are, and each's offset and size."""
+    header = FILE_HEADER.unpack_from(content)
+    table = header[DATA_OFFSET] + header[DATA_SIZE]
+    bits = int.from_bytes(header[-1], "little")
+    features = [feature for feature in range(256) if bits >> feature & 1]
+    return table, features, [SECTION.unpack_from(content, table + SECTION.size * i)
+                             for i in range(len(features))]
+
+
+def append_aux_trace(path: pathlib.Path, trace: bytes) -> None:
+    """Puts an AUX trace behind all events, and the feature that says where it is."""
+    content = path.read_bytes()
+    header = list(FILE_HEADER.unpack_from(content))
+    end = header[DATA_OFFSET] + header[DATA_SIZE]
+    payload = struct.pack("=QQQIIII", len(trace), 0, 0, 0, 0, 0, 0)
+    event = EVENT_HEADER.pack(PERF_RECORD_AUXTRACE, 0, EVENT_HEADER.size + len(payload))
+    replace_data(path, content[header[DATA_OFFSET]:end] + event + payload + trace)
+
+    content = path.read_bytes()
+    header = list(FILE_HEADER.unpack_from(content))
+    table, features, places = sections(content)
+    index = struct.pack("=QQQ", 1, end, len(event) + len(payload) + len(trace))
+    places = [(offset + SECTION.size, length) for offset, length in places]
+    places.insert(sum(feature < FEATURE_AUXTRACE for feature in features),
+                  (len(content) + SECTION.size, len(index)))
+    bits = int.from_bytes(header[-1], "little") | 1 << FEATURE_AUXTRACE
+    header[-1] = bits.to_bytes(32, "little")
+    path.write_bytes(FILE_HEADER.pack(*header) + content[FILE_HEADER.size:table]
+                     + b"".join(SECTION.pack(*place) for place in places)
+                     + content[table + SECTION.size * len(features):] + index)
+
+
+def auxtrace_index(path: pathlib.Path) -> List[Tuple[int, int]]:
+    """Offset and size of each AUX trace's event."""
+    content = path.read_bytes()
+    _, features, places = sections(content)
+    offset, size = places[features.index(FEATURE_AUXTRACE)]
+    return list(SECTION.iter_unpack(content[offset + 8:offset + size]))

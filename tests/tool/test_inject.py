@@ -78,6 +78,23 @@ class Scenarios(InjectTest):
                 whole = sum("main" in sample.chain for sample in profile.samples)
                 self.assertGreaterEqual(whole, 0.99 * len(profile.samples))
 
+    def rows(self, session: Session) -> list[str]:
+        report = session.perf("report", "--stdio", "-q", "-t", ",", "-F", "overhead,sym", "-i",
+                              session.injected).stdout
+        return [line.split(",")[-1].strip() for line in report.splitlines() if "[.]" in line]
+
+    def test_by_name(self) -> None:
+        """A function that was moved again and again has one row in perf report (P28)."""
+        session = self.session()
+        truth = session.record("--duration-ms", "500", "move")
+        self.profile_of(session, truth)
+        apart = self.rows(session)
+        session.options = ("--by-name",)
+        self.profile_of(session, truth)
+        together = self.rows(session)
+        self.assertGreater(len(apart), len(set(apart)))
+        self.assertEqual(sorted(together), sorted(set(apart)))
+
     def test_only_sampled(self) -> None:
         session = self.session()
         session.options = ("--only-sampled",)
@@ -199,6 +216,27 @@ class Outputs(InjectTest):
         self.assertIn("has other things in it", session.inject(check=False).err)
         self.assertTrue((folder / "notes").exists())
         self.assertEqual(session.injected.read_bytes(), first)
+
+    def test_aux_traces(self) -> None:
+        """Their events are passed through, and found by the feature that names their places."""
+        session = self.session()
+        session.record(*SHORT, "shares")
+        trace = b"trace" * 8
+        perf_data.append_aux_trace(session.data, trace)
+        session.inject()
+        for path in (session.data, session.injected):
+            (offset, size), = perf_data.auxtrace_index(path)
+            event = path.read_bytes()[offset:offset + size]
+            self.assertEqual(perf_data.EVENT_HEADER.unpack_from(event)[0],
+                             perf_data.PERF_RECORD_AUXTRACE)
+            self.assertEqual(event[-len(trace):], trace)
+
+    def test_refused(self) -> None:
+        session = self.session()
+        session.perf(*perf.RECORD, *perf.MONOTONIC, "-z", "-o", session.data, "--", "true")
+        done = session.inject(check=False)
+        self.assertEqual((done.status, session.injected.exists()), (2, False))
+        self.assertIn("leave out -z of perf record", done.err)
 
     def test_nothing_to_inject(self) -> None:
         session = self.session()
