@@ -7,7 +7,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import time
 from typing import Callable, NamedTuple, Optional
 
 from jitdump_tests import perf
@@ -89,10 +88,13 @@ def parse(text: str) -> list[Shown]:
 
 
 class Recording:
-    """A directory with what perf has recorded of a program, and its dumps."""
+    """A directory with what perf has recorded of a program, and its dumps, and one for what the tool
+    makes of it: perf 7 unwinds by what perf inject has made only if the path begins with /tmp/jitted- (P30),
+    and by a file of more than one function only if it does not."""
 
-    def __init__(self, directory: pathlib.Path) -> None:
+    def __init__(self, directory: pathlib.Path, output: pathlib.Path) -> None:
         self.directory = directory
+        self.output = output
         self.data = directory / "perf.data"
         self.has_chains = False
         # No configuration of the user's.
@@ -113,7 +115,8 @@ class Recording:
 
     def inject(self, who: Perf, by: str) -> Optional[pathlib.Path]:
         """None: it has failed."""
-        output = self.directory / f"{by.split()[0]}-{who.version}.data"
+        folder = self.directory if by == THEIRS else self.output
+        output = folder / f"{who.version}.data"
         if by == THEIRS:
             done = self.run(who, "inject", "--jit", "-i", self.data, "-o", output, check=False)
         else:
@@ -127,17 +130,26 @@ class Recording:
     def script(self, who: Perf, data: pathlib.Path, *options: str) -> list[Shown]:
         return parse(self.run(who, "script", "--ns", "-i", data, *options).stdout)
 
-    def shown(self, who: Perf, data: pathlib.Path, dsos: str = "") -> list[Shown]:
-        """All samples, with lines of the DSOs alone where these are named, and with chains where
-        recorded."""
+    def generated(self, who: Perf, data: pathlib.Path) -> list[str]:
+        """The files in which perf has found generated code."""
+        text = self.run(who, "script", "-i", data, "-G", "-F", "ip,sym,dso").stdout
+        files = set(re.findall(r" \((/[^()]*)\)$", text, re.M))
+        return sorted(file for file in files
+                      if file.startswith((str(self.directory), str(self.output))) and
+                      re.search(r"/jit(ted)?-\d+[^/]*\.(so|elf)$", file))
+
+    def shown(self, who: Perf, data: pathlib.Path, large: bool) -> list[Shown]:
+        """All samples, with their chains where recorded. Of a large library's lines, which may take
+        minutes, nobody asks: with `large` those of generated code alone, and no chains."""
         fields = "comm,pid,tid,time,ip,sym"
-        lines = ["--dsos", dsos] if dsos else []
-        samples = self.script(who, data, "-G", "-F", fields + ",srcline", *lines)
-        if dsos:
+        if large:
+            dsos = ",".join(self.generated(who, data))
+            samples = self.script(who, data, "-G", "-F", fields + ",srcline", "--dsos", dsos)
             with_line = {(each.time, each.ip): each for each in samples}
-            samples = [with_line.get((each.time, each.ip), each)
-                       for each in self.script(who, data, "-G", "-F", fields)]
-        if self.has_chains and not dsos:
+            return [with_line.get((each.time, each.ip), each)
+                    for each in self.script(who, data, "-G", "-F", fields)]
+        samples = self.script(who, data, "-G", "-F", fields + ",srcline")
+        if self.has_chains:
             # In chains of their own making some perfs show addresses in the file.
             chains = self.script(who, data, "-F", fields + ",srcline")
             assert len(chains) == len(samples), "perf script: as many chains as samples"
@@ -168,7 +180,6 @@ class Score:
     chain: int = 0        # of with_chain
     with_chain: int = 0
     wrong: list[str] = dataclasses.field(default_factory=list)
-    seconds: float = 0
 
     def shares(self) -> str:
         def share(part: int, whole: int) -> str:
@@ -229,11 +240,10 @@ def score(samples: list[Shown], truth: Truth, chains: bool) -> Score:
     return result
 
 
-def read(recording: Recording, who: Perf, by: str, truth: Truth, dsos: str = "") -> Optional[Score]:
-    begin = time.monotonic()
+def read(recording: Recording, who: Perf, by: str, truth: Truth,
+         large: bool = False) -> Optional[Score]:
+    """None: the injection has failed."""
     data = recording.inject(who, by)
     if data is None:
         return None
-    result = score(recording.shown(who, data, dsos), truth, recording.has_chains and not dsos)
-    result.seconds = time.monotonic() - begin
-    return result
+    return score(recording.shown(who, data, large), truth, recording.has_chains and not large)

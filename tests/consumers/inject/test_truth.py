@@ -1,0 +1,125 @@
+"""Sample by sample: what perf shows of a profile that the tool has injected, against the truth, and beside
+it what perf shows after `perf inject --jit` of the same recording.
+
+$JITDUMP_PERFS, a folder: with the perfs of other Debian releases too, which tests/other-perfs.sh
+puts there. $JITDUMP_LONG, a number: all programs, each so many times as long as otherwise."""
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import programs  # noqa: E402
+from jitdump_tests import perf, readings  # noqa: E402
+from jitdump_tests.readings import OURS, THEIRS, Recording, Score  # noqa: E402
+
+LONG = float(os.environ.get("JITDUMP_LONG", "0"))
+SAMPLES_MIN = 100
+RIGHT_MIN = 0.999
+# Where frames change at an address, perf's unwinders remember old ones (P25).
+REUSED_MIN = 0.9
+REASON = perf.why_unusable()
+
+
+@unittest.skipIf(REASON, REASON or "")
+class Truth(unittest.TestCase):
+    def check(self, program, chain_min: float = RIGHT_MIN, large: bool = False,
+              scale: float = 0.5) -> None:
+        folders = [pathlib.Path(tempfile.mkdtemp(prefix=prefix)).resolve()
+                   for prefix in ("jitted-", "jitdump-inject-")]
+        for folder in folders:
+            self.addCleanup(shutil.rmtree, folder)
+        recording = Recording(*folders)
+        perfs = readings.perfs()
+        truth = program(recording, perfs[0], scale * (LONG or 1))
+        for who in perfs:
+            scores = {}
+            for by in (THEIRS, OURS):
+                scores[by] = readings.read(recording, who, by, truth, large)
+                print(f"{self._testMethodName[5:]:18} perf {who.version:9} {by:14} "
+                      f"{scores[by].shares() if scores[by] else 'has failed'}", flush=True)
+            with self.subTest(perf=who.version):
+                self.assert_right(scores[OURS], chain_min)
+
+    def assert_right(self, ours: Score, chain_min: float) -> None:
+        self.assertGreaterEqual(ours.samples, SAMPLES_MIN)
+        self.assertEqual(ours.wrong[:5], [])
+        self.assertGreaterEqual(ours.function, RIGHT_MIN * ours.samples)
+        self.assertGreaterEqual(ours.line, RIGHT_MIN * ours.samples)
+        self.assertGreaterEqual(ours.inlined, RIGHT_MIN * ours.with_inlining)
+        self.assertGreaterEqual(ours.chain, chain_min * ours.with_chain)
+
+    def only_long(self) -> None:
+        if not LONG:
+            self.skipTest("takes too long; JITDUMP_LONG=1 runs it")
+
+    def needs(self, *variables: str) -> None:
+        for variable in variables:
+            if not os.environ.get(variable):
+                self.skipTest(f"${variable} is not set: what it takes is not there")
+
+    def test_tiered(self) -> None:
+        self.needs("JITDUMP_EXAMPLES")
+        self.check(programs.tiered)
+
+    def test_random(self) -> None:
+        """Moves, and addresses that are used again."""
+        self.check(programs.workload("--seed", str(os.getpid()), "random"), REUSED_MIN)
+
+    def test_frameless(self) -> None:
+        self.needs("JITDUMP_CHAINS")
+        self.check(programs.chains("gap", "keeper", "pushing"))
+
+    def test_moved(self) -> None:
+        self.needs("JITDUMP_CHAINS")
+        self.check(programs.chains("moved", "keeper", "pushing"))
+
+    def test_no_room(self) -> None:
+        """Between the functions, for perf inject's unwinding data (P15)."""
+        self.needs("JITDUMP_CHAINS")
+        self.only_long()
+        self.check(programs.chains("no-gap", "saving", "pushing"))
+
+    def test_reused(self) -> None:
+        self.needs("JITDUMP_CHAINS")
+        self.only_long()
+        self.check(programs.chains("reused", "keeper", "pushing"), REUSED_MIN)
+
+    def test_bf(self) -> None:
+        self.needs("JITDUMP_EXAMPLES")
+        self.only_long()
+        self.check(programs.bf)
+
+    def test_threads(self) -> None:
+        """Lines of single instructions, moves and reuse, in two threads."""
+        self.only_long()
+        self.check(programs.workload("mixed"))
+
+    def test_fork(self) -> None:
+        self.only_long()
+        self.check(programs.workload("fork"))
+
+    def test_luajit(self) -> None:
+        self.only_long()
+        self.needs("JITDUMP_LUAJIT", "JITDUMP_LIBRARY")
+        self.check(programs.luajit)
+
+    def test_hotspot(self) -> None:
+        self.only_long()
+        self.needs("JITDUMP_AGENT", "JITDUMP_JDK")
+        self.check(programs.hotspot, large=True)
+
+    def test_node(self) -> None:
+        self.only_long()
+        if shutil.which("node") is None:
+            self.skipTest("there is no node")
+        self.check(programs.node, large=True)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=0)
