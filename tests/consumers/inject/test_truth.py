@@ -27,7 +27,7 @@ REASON = perf.why_unusable()
 
 
 @unittest.skipIf(REASON, REASON or "")
-class Truth(unittest.TestCase):
+class TruthTest(unittest.TestCase):
     def check(self, program, chain_min: float = RIGHT_MIN, large: bool = False,
               scale: float = 0.5) -> None:
         folders = [pathlib.Path(tempfile.mkdtemp(prefix=prefix)).resolve()
@@ -54,15 +54,13 @@ class Truth(unittest.TestCase):
         self.assertGreaterEqual(ours.inlined, RIGHT_MIN * ours.with_inlining)
         self.assertGreaterEqual(ours.chain, chain_min * ours.with_chain)
 
-    def only_long(self) -> None:
-        if not LONG:
-            self.skipTest("takes too long; JITDUMP_LONG=1 runs it")
-
     def needs(self, *variables: str) -> None:
         for variable in variables:
             if not os.environ.get(variable):
                 self.skipTest(f"${variable} is not set: what it takes is not there")
 
+
+class Truth(TruthTest):
     def test_tiered(self) -> None:
         self.needs("JITDUMP_EXAMPLES")
         self.check(programs.tiered)
@@ -79,43 +77,38 @@ class Truth(unittest.TestCase):
         self.needs("JITDUMP_CHAINS")
         self.check(programs.chains("moved", "keeper", "pushing"))
 
+
+@unittest.skipUnless(LONG, "takes longer; JITDUMP_LONG=1 runs it")
+class More(TruthTest):
     def test_no_room(self) -> None:
         """Between the functions, for perf inject's unwinding data (P15)."""
         self.needs("JITDUMP_CHAINS")
-        self.only_long()
         self.check(programs.chains("no-gap", "saving", "pushing"))
 
     def test_reused(self) -> None:
         self.needs("JITDUMP_CHAINS")
-        self.only_long()
         self.check(programs.chains("reused", "keeper", "pushing"), REUSED_MIN)
 
     def test_bf(self) -> None:
         self.needs("JITDUMP_EXAMPLES")
-        self.only_long()
         self.check(programs.bf)
 
     def test_threads(self) -> None:
         """Lines of single instructions, moves and reuse, in two threads."""
-        self.only_long()
         self.check(programs.workload("mixed"))
 
     def test_fork(self) -> None:
-        self.only_long()
         self.check(programs.workload("fork"))
 
     def test_luajit(self) -> None:
-        self.only_long()
         self.needs("JITDUMP_LUAJIT", "JITDUMP_LIBRARY")
         self.check(programs.luajit)
 
     def test_hotspot(self) -> None:
-        self.only_long()
         self.needs("JITDUMP_AGENT", "JITDUMP_JDK")
         self.check(programs.hotspot, large=True)
 
     def test_node(self) -> None:
-        self.only_long()
         if shutil.which("node") is None:
             self.skipTest("there is no node")
         self.check(programs.node, large=True)
