@@ -185,6 +185,25 @@ static bool add_own(const struct profile_scan *scan, uint32_t pid, uint64_t unti
     return true;
 }
 
+static const struct scanned_fork *find_fork(const struct profile_scan *scan, uint32_t pid)
+{
+    for (uint64_t i = 0; i < scan->fork_count; i++)
+        if (scan->forks[i].pid == pid)
+            return &scan->forks[i];
+    return NULL;
+}
+
+bool jd_scan_descends(const struct profile_scan *scan, uint32_t pid, uint32_t ancestor)
+{
+    for (unsigned generation = 0; pid != ancestor; generation++) {
+        const struct scanned_fork *const from = find_fork(scan, pid);
+        if (from == NULL || generation == MAX_ANCESTORS)
+            return false;
+        pid = from->parent;
+    }
+    return true;
+}
+
 bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, bool all,
                       struct ranges *occupied)
 {
@@ -192,10 +211,7 @@ bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, bool all,
     for (unsigned generation = 0; generation < MAX_ANCESTORS; generation++) {
         if (!add_own(scan, pid, until, all, occupied))
             return false;
-        const struct scanned_fork *from = NULL;
-        for (uint64_t i = 0; i < scan->fork_count && from == NULL; i++)
-            if (scan->forks[i].pid == pid)
-                from = &scan->forks[i];
+        const struct scanned_fork *const from = find_fork(scan, pid);
         if (from == NULL)
             return true;
         pid = from->parent;

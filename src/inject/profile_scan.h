@@ -60,6 +60,9 @@ bool jd_scan_is_anonymous(struct span name);
 /* The number N in jit-N.dump; 0: the name is another. */
 uint32_t jd_scan_dump_pid(struct span name);
 
+/* Whether the process is `ancestor`, or was forked from it, or from one that was. */
+bool jd_scan_descends(const struct profile_scan *scan, uint32_t pid, uint32_t ancestor);
+
 /* Adds what was mapped in the process, also before it was forked; not what has no file, unless
  * `all`. False: out of memory. */
 bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, bool all,

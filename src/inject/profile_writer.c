@@ -242,6 +242,24 @@ static bool put_features(struct rewriting *rewriting, uint64_t growth)
     return true;
 }
 
+/* But for the features, which follow: what lies in front of the events stays where it is. */
+static bool events_are_last(struct perf_data *data)
+{
+    const struct perf_data_header *const header = &data->header;
+    const uint64_t begin = header->data.offset;
+    const struct perf_data_section *const types = &header->event_types;
+    bool last = begin >= sizeof(*header) && header->attrs.offset + header->attrs.size <= begin &&
+                (types->size == 0 || (types->offset <= begin && types->size <= begin - types->offset));
+    for (uint32_t i = 0; i < data->attr_count; i++)
+        last = last && data->attrs[i].ids.data + data->attrs[i].ids.size <=
+                           data->file.data + begin;
+    if (!last) {
+        data->reason = "the events come before other things that belong in front of them";
+        data->offset = 40; /* which is where the header has their place */
+    }
+    return last;
+}
+
 enum profile_write_error jd_profile_write(int fd, struct perf_data *data,
                                           const struct profile_mapping *mappings,
                                           uint64_t mapping_count, const uint64_t *dropped,
@@ -253,11 +271,8 @@ enum profile_write_error jd_profile_write(int fd, struct perf_data *data,
                                   .dropped = dropped,
                                   .dropped_count = dropped_count};
     const uint64_t begin = data->header.data.offset;
-    if (begin < sizeof(data->header)) {
-        data->reason = "the events lie in the file's header";
-        data->offset = 40;
+    if (!events_are_last(data))
         return PROFILE_NOT_READABLE;
-    }
     file_writer_init(&rewriting.file, fd);
     put(&rewriting, data->file.data, begin);
     put_events(&rewriting);
@@ -266,10 +281,6 @@ enum profile_write_error jd_profile_write(int fd, struct perf_data *data,
     bool readable = data->end == PERF_DATA_ENDS;
     const uint64_t growth = header.data.size - (data->data_end - begin);
     readable = readable && put_features(&rewriting, growth);
-    struct perf_data_section *const sections[] = {&header.attrs, &header.event_types};
-    for (unsigned i = 0; i < 2; i++)
-        if (sections[i]->offset >= data->data_end)
-            sections[i]->offset += growth;
     const int written = file_writer_finish(&rewriting.file, &header, sizeof(header));
     const int error = rewriting.no_memory ? ENOMEM : written;
     free(rewriting.traces);

@@ -6,6 +6,8 @@
 #include "tool/messages.h"
 #include "tool/whole_file.h"
 
+#include "inject/hidden_code.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,8 +24,7 @@ struct injecting {
     struct injected_files files;
     struct sample_marks *marks; /* of each of the dumps */
     uint32_t mark_count;
-    uint64_t *dropped;
-    uint64_t dropped_count;
+    struct hiding_events hiding;
 };
 
 static bool no_memory(void)
@@ -73,59 +74,14 @@ static bool inject_dumps(struct injecting *injecting)
     return true;
 }
 
-/* The process's own mappings of memory that has no file: they would hide the code (P17), also those that
- * are not executable, as when memory is made writable for a moment. */
-
-static bool add_dropped(struct injecting *injecting, const struct injected_dump *dump,
-                        struct ranges *code)
+static bool find_hiding(struct injecting *injecting)
 {
-    const struct profile_scan *const scan = &injecting->scan;
-    for (uint32_t i = 0; i < dump->history.life_count; i++) {
-        const struct life *const life = &dump->history.lives[i];
-        if (!jd_ranges_add(code, life->address,
-                           life->address + life_size(&dump->history, life)))
-            return no_memory();
-    }
-    for (uint64_t i = 0; i < scan->mapping_count; i++) {
-        const struct scanned_mapping *const mapping = &scan->mappings[i];
-        if (mapping->pid == dump->pid && jd_scan_is_anonymous(mapping->name) &&
-            jd_ranges_overlap(code, mapping->begin, mapping->end))
-            injecting->dropped[injecting->dropped_count++] = mapping->offset;
-    }
-    return true;
-}
-
-static int ascending(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-static bool find_dropped(struct injecting *injecting)
-{
-    uint64_t dumps = 1;
     for (const struct injected_dump *dump = injecting->dumps.first; dump != NULL;
          dump = dump->next)
-        dumps++;
-    injecting->dropped =
-        calloc((size_t)(injecting->scan.mapping_count + 1), dumps * sizeof(*injecting->dropped));
-    if (injecting->dropped == NULL)
-        return no_memory();
-    for (const struct injected_dump *dump = injecting->dumps.first; dump != NULL;
-         dump = dump->next) {
-        struct ranges code = {0};
-        const bool added = add_dropped(injecting, dump, &code);
-        jd_ranges_free(&code);
-        if (!added)
-            return false;
-    }
-    qsort(injecting->dropped, (size_t)injecting->dropped_count, sizeof(*injecting->dropped),
-          ascending);
-    uint64_t kept = 0;
-    for (uint64_t i = 0; i < injecting->dropped_count; i++)
-        if (kept == 0 || injecting->dropped[kept - 1] != injecting->dropped[i])
-            injecting->dropped[kept++] = injecting->dropped[i];
-    injecting->dropped_count = kept;
+        if (!jd_hiding_events_add(&injecting->hiding, &injecting->scan, &dump->history,
+                                  &dump->clock, dump->pid))
+            return no_memory();
+    jd_hiding_events_sort(&injecting->hiding);
     return true;
 }
 
@@ -138,7 +94,8 @@ static bool write_profile(struct injecting *injecting)
         return false;
     const enum profile_write_error error =
         jd_profile_write(output.fd, &injecting->data, injecting->files.mappings,
-                         injecting->files.mapping_count, injecting->dropped, injecting->dropped_count);
+                         injecting->files.mapping_count, injecting->hiding.offsets,
+                         injecting->hiding.count);
     if (error == PROFILE_NOT_READABLE)
         unreadable(injecting);
     else if (error != PROFILE_WRITTEN)
@@ -159,7 +116,7 @@ static bool inject_all(struct injecting *injecting)
 {
     if (!injected_files_open(&injecting->files, injecting->request))
         return false;
-    const bool injected = mark_samples(injecting) && inject_dumps(injecting) && find_dropped(injecting) &&
+    const bool injected = mark_samples(injecting) && inject_dumps(injecting) && find_hiding(injecting) &&
                           write_profile(injecting);
     injected_files_free(&injecting->files);
     return injected;
@@ -214,7 +171,7 @@ bool inject(const struct inject_request *request, struct inject_summary *summary
     for (uint32_t i = 0; i < injecting.mark_count; i++)
         jd_sample_marks_free(&injecting.marks[i]);
     free(injecting.marks);
-    free(injecting.dropped);
+    jd_hiding_events_free(&injecting.hiding);
     jd_mapped_file_close(&file);
     return injected;
 }

@@ -12,6 +12,7 @@
 #include "require.h"
 #include "target.h"
 
+#include "inject/hidden_code.h"
 #include "inject/layout.h"
 #include "inject/profile_writer.h"
 #include "reader/read_history.h"
@@ -128,14 +129,13 @@ static int by_time(const void *left, const void *right)
     return a->time < b->time ? -1 : a->time > b->time;
 }
 
-static void write_profile(struct perf_data *data, const struct profile_scan *scan,
-                          const struct layout *layout, const struct profile_clock *clock,
-                          uint32_t pid, uint8_t bits)
+static void write_profile(const struct history *history, struct perf_data *data,
+                          const struct profile_scan *scan, const struct layout *layout,
+                          const struct profile_clock *clock, uint32_t pid, uint8_t bits)
 {
     const size_t room = (size_t)layout->mapping_count + 1;
     struct profile_mapping *const mappings = __real_calloc(room, sizeof(*mappings));
-    uint64_t *const dropped = __real_calloc((size_t)scan->mapping_count + 1, sizeof(*dropped));
-    uint64_t dropped_count = 0;
+    struct hiding_events hiding = {0};
     for (uint64_t i = 0; i < layout->mapping_count; i++)
         mappings[i] = (struct profile_mapping){.time = jd_profile_time(clock, layout->mappings[i].time),
                                                .address = layout->mappings[i].address,
@@ -143,16 +143,17 @@ static void write_profile(struct perf_data *data, const struct profile_scan *sca
                                                .pid = pid,
                                                .path = "/f"};
     qsort(mappings, (size_t)layout->mapping_count, sizeof(*mappings), by_time);
-    for (uint64_t i = 0; (bits & DROP) != 0 && i < scan->mapping_count; i++)
-        dropped[dropped_count++] = scan->mappings[i].offset;
+    if ((bits & DROP) != 0)
+        jd_hiding_events_add(&hiding, scan, history, clock, pid);
+    jd_hiding_events_sort(&hiding);
     REQUIRE(ftruncate(files[1], 0) == 0);
     const enum profile_write_error error = jd_profile_write(
-        files[1], data, mappings, layout->mapping_count, dropped, dropped_count);
+        files[1], data, mappings, layout->mapping_count, hiding.offsets, hiding.count);
     if (error == PROFILE_WRITTEN && (data->attrs[0].flags & PERF_ATTR_SAMPLE_ID_ALL) != 0)
-        check_profile(data, mappings, layout->mapping_count, dropped_count);
+        check_profile(data, mappings, layout->mapping_count, hiding.count);
     REQUIRE(error != PROFILE_NOT_READABLE || data->reason != NULL);
     free(mappings);
-    free(dropped);
+    jd_hiding_events_free(&hiding);
 }
 
 static void inject(const struct history *history, struct perf_data *data, uint8_t bits)
@@ -180,7 +181,7 @@ static void inject(const struct history *history, struct perf_data *data, uint8_
             if (!options.only_sampled)
                 check_layout(history, &layout);
             write_files(history, &layout, &used, bits);
-            write_profile(data, &scan, &layout, &clock, mapping->pid, bits);
+            write_profile(history, data, &scan, &layout, &clock, mapping->pid, bits);
         }
     }
     jd_layout_free(&layout);

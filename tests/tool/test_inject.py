@@ -66,7 +66,7 @@ class Scenarios(InjectTest):
                 self.profile("--duration-ms", "600", workload)
 
     def test_memory_that_becomes_executable_again(self) -> None:
-        for kind in ("anonymous", "memfd"):
+        for kind in ("anonymous", "memfd", "shared", "file"):
             with self.subTest(kind):
                 self.check_all("--protect", "--memory", kind, "shares")
 
