@@ -2,7 +2,7 @@
 import pathlib
 import struct
 import sys
-from typing import List
+from typing import List, Tuple
 
 LOAD, MOVE, DEBUG_INFO, CLOSE, UNWINDING = range(5)
 INLINE_2023, INLINE_2026 = 827346259, 827346260
@@ -115,3 +115,23 @@ class Writer:
 
     def move(self, old: int, new: int, size: int) -> None:
         self.record(MOVE, struct.pack("<IIQQQQQ", 1, 1, new, old, new, size, self.index))
+
+    def inlined(self, files: List[bytes], functions: List[Tuple[bytes, int]],
+                calls: List[Tuple[int, int, int, List[Tuple[int, int]]]],
+                lines: List[Tuple[int, int, int]]) -> None:
+        """SAMPLY_JIT_CODE_DEBUG_INFO2. Functions: name, file. Calls, depth first: depth, function,
+        line, ranges of offset and size. Lines: offset, file, line."""
+        file_list = b"".join(file + b"\0" for file in files)
+        name_list = b"".join(name + b"\0" for name, _ in functions)
+        name_list += bytes(-(len(file_list) + len(name_list)) % 4)
+        ranges = [each for call in calls for each in call[3]]
+        self.record(INLINE_2023, b"".join([
+            struct.pack("<IIIIIIII", len(files), len(file_list), len(functions), len(name_list),
+                        len(functions), len(calls), len(ranges), len(lines)),
+            file_list, name_list,
+            *(struct.pack("<IIIII", number, file, 0, 0, 0)
+              for number, (_, file) in enumerate(functions)),
+            *(struct.pack("<IIIII", depth, len(inside), function, line, 0)
+              for depth, function, line, inside in calls),
+            *(struct.pack("<II", *each) for each in ranges),
+            *(struct.pack("<IIII", *line, 0) for line in lines)]))
