@@ -3,13 +3,12 @@
  * memory may run out anywhere, and what is called a success is a file whose parts lie where its
  * headers say.
  *
- * The first byte has options, the second says which allocation fails; the dump follows.
+ * The input is that of instant.h.
  */
 #define _GNU_SOURCE
-#include "failing_memory.h"
+#include "instant.h"
 #include "target.h"
 
-#include "reader/read_history.h"
 #include "writers/elf_writer.h"
 
 #include <elf.h>
@@ -22,7 +21,7 @@
 
 const char *target_output;
 
-enum { RELATIVE = 1, DYNSYM = 2, HALF_TIME = 4, FRAMES_ELSEWHERE = 8 };
+enum { RELATIVE = 1, DYNSYM = 2, FRAMES_ELSEWHERE = 8 };
 
 static void expect(bool holds, const char *what)
 {
@@ -102,9 +101,12 @@ static void check_file(int fd, const struct elf_result *result, bool swapped, bo
     }
 }
 
-static void write_pieces(int fd, const struct history *history, const struct placed *pieces,
-                         size_t count, uint8_t bits)
+static void write_pieces(const struct history *history, const struct placed *pieces, size_t count,
+                         uint8_t bits)
 {
+    static int fd = -1;
+    if (fd < 0)
+        fd = memfd_create("elf", 0);
     while (count > 0) {
         const size_t reach = elf_reach(pieces, count);
         const uint64_t room = elf_hole_size(history, pieces, reach);
@@ -142,37 +144,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    static int fd = -1;
-    if (fd < 0)
-        fd = memfd_create("elf", 0);
-    if (size < 2)
-        return 0;
-    unsigned char *const dump = malloc(size - 1); /* so that what is behind it is guarded */
-    if (size > 2)
-        memcpy(dump, bytes + 2, size - 2);
-    const struct mapped_file file = {.data = dump, .size = size - 2};
-    struct history history;
-    uint32_t *lives = NULL;
-    uint32_t count = 0;
-    failing = bytes[1];
-    if (jd_history_read(&history, &file, NULL) == HISTORY_OK) {
-        const uint64_t time =
-            (bytes[0] & HALF_TIME) != 0
-                ? history.reader.header.timestamp / 2 + history.last_timestamp / 2
-                : UINT64_MAX;
-        if (jd_history_at(&history, time, &lives, &count)) {
-            struct placed *const pieces = __real_calloc((size_t)count + 1, sizeof(*pieces));
-            for (uint32_t i = 0; i < count; i++) {
-                const struct life *const life = &history.lives[lives[i]];
-                pieces[i] = (struct placed){&history.pieces[life->piece], life->address};
-            }
-            write_pieces(fd, &history, pieces, count, bytes[0]);
-            free(pieces);
-            free(lives);
-        }
-        jd_history_free(&history);
-    }
-    failing = 0;
-    free(dump);
+    with_instant(bytes, size, write_pieces);
     return 0;
 }

@@ -1,5 +1,5 @@
-"""What llvm-gsymutil says of addresses in a GSYM file, and the GSYM file that it makes of an ELF
-file."""
+"""What llvm-gsymutil and llvm-symbolizer say of addresses in a GSYM file, and the GSYM file that the
+former makes of an ELF file."""
 import pathlib
 import re
 import shutil
@@ -7,10 +7,11 @@ import subprocess
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from jitdump_tests.histories import Chain
-from jitdump_tests.symbolizers import make, run
+from jitdump_tests.symbolizers import llvm_symbolizer, make, run
 
 # Debian and Ubuntu name them by version; there may be several, and each is asked.
-VERSIONS = ["", "-22", "-21", "-20", "-19", "-18", "-17", "-16", "-15", "-14"]
+VERSIONS = ["", *(f"-{version}" for version in range(26, 13, -1))]
+SYMBOLIZER_READS_IT, SYMBOLIZER_READS_VERSION_2 = 21, 23
 FRAME = re.compile(r"(?:0x([0-9a-f]{16}): | {20})(.*?)(?: \+ (\d+))?(?: @ (.*):(\d+))?"
                    r"(?: \[inlined\])?")
 INLINED = " [inlined]"
@@ -22,14 +23,25 @@ class Answer(NamedTuple):
     start: int  # of the outermost function
 
 
-def installed() -> List[str]:
+def of_each_version(name: str) -> List[str]:
     """One of each program that there is, whatever it is called; the newest first."""
     found: Dict[pathlib.Path, str] = {}
     for version in VERSIONS:
-        path = shutil.which(f"llvm-gsymutil{version}")
+        path = shutil.which(name + version)
         if path is not None:
             found.setdefault(pathlib.Path(path).resolve(), path)
     return sorted(found.values(), key=major_version, reverse=True)
+
+
+def installed() -> List[str]:
+    return of_each_version("llvm-gsymutil")
+
+
+def symbolizers(version: int) -> List[str]:
+    """Those that read this version of the format."""
+    first = SYMBOLIZER_READS_IT if version == 1 else SYMBOLIZER_READS_VERSION_2
+    return [program for program in of_each_version("llvm-symbolizer")
+            if major_version(program) >= first]
 
 
 def major_version(program: str) -> int:
@@ -62,6 +74,18 @@ def lookup(program: str, path: pathlib.Path, addresses: List[int]) -> Dict[int, 
             if ": error: " not in lines[0]:
                 result[int(lines[0].split(":")[0], 16)] = chain_of(lines)
     return result
+
+
+def wrong_by_symbolizer(program: str, elf: pathlib.Path, path: pathlib.Path,
+                        truth: Dict[int, Chain]) -> int:
+    """How many answers are not the truth, where the GSYM file lies beside the ELF file and so is
+    read in the place of its DWARF."""
+    beside = elf.with_name(f"{elf.name}.gsym")
+    shutil.copy(path, beside)
+    answers = llvm_symbolizer(elf, sorted(truth), program)
+    beside.unlink()
+    return sum(answers.get(address) != [place._replace(column=0) for place in chain]
+               for address, chain in truth.items())
 
 
 def converted(program: str, elf: pathlib.Path) -> Tuple[pathlib.Path, List[str]]:

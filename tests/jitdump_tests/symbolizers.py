@@ -62,8 +62,9 @@ def eu_addr2line(elf: pathlib.Path, addresses: List[int]) -> Answers:
             for address, lines in answers_by_line(output).items()}
 
 
-def llvm_symbolizer(elf: pathlib.Path, addresses: List[int]) -> Answers:
-    output = run("llvm-symbolizer", "--no-demangle", "--output-style=JSON", f"--obj={elf}",
+def llvm_symbolizer(elf: pathlib.Path, addresses: List[int],
+                    program: str = "llvm-symbolizer") -> Answers:
+    output = run(program, "--no-demangle", "--output-style=JSON", f"--obj={elf}",
                  text=addresses_text(addresses))
     result = {}
     for line in output.splitlines():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random histories -> a dump -> jitdump gsym: at every address of the code llvm-gsymutil says the
 function, the inlined calls, files and lines that were described, and the same of the GSYM file that
-it makes itself of `jitdump elf`'s.
+it makes itself of `jitdump elf`'s; and so does llvm-symbolizer, from version 21 on.
 
     test_gsym_random.py JITDUMP ENCODE [HISTORIES [LOADS [SEED]]]
 """
@@ -55,6 +55,10 @@ def check_history(tool, encode, directory, history, choose, dialect) -> tuple:
     wrong = 0
     if choose.random() < 0.3:
         dump_bytes.swap_byte_order(dump)
+    for version in (1, 2):
+        path = convert(tool, "gsym", dump, f"--format={version}", *options)
+        for program in gsym.symbolizers(version):
+            wrong += gsym.wrong_by_symbolizer(program, elf, path, truth)
     path = convert(tool, "gsym", dump, *options)
     for program in gsym.installed():
         wrong += gsym.compare(program, path, truth, live.keys())
