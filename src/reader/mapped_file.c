@@ -63,3 +63,9 @@ bool jd_mapped_file_pass(const struct mapped_file *file, uint64_t *passed, uint6
     *passed = offset;
     return true;
 }
+
+void jd_mapped_file_release(const struct mapped_file *file)
+{
+    if (file->mapped)
+        madvise((void *)(uintptr_t)file->data, (size_t)file->size, MADV_DONTNEED);
+}

@@ -26,4 +26,7 @@ void jd_mapped_file_close(struct mapped_file *file);
  * at again is read again. Returns whether it has moved. */
 bool jd_mapped_file_pass(const struct mapped_file *file, uint64_t *passed, uint64_t offset);
 
+/* The same for who goes through it in no order: gives all of its memory back. */
+void jd_mapped_file_release(const struct mapped_file *file);
+
 #endif

@@ -20,9 +20,17 @@ static void tell(void *context, uint64_t offset, const char *reason)
                  reason);
 }
 
+/* What the writer has looked at is not needed again. */
+static void progress(void *context, uint64_t done, uint64_t whole)
+{
+    const struct instant *const instant = context;
+    jd_mapped_file_release(&instant->file);
+    progress_writing(NULL, done, whole);
+}
+
 bool instant_open(struct instant *instant, const char *dump, const char *at)
 {
-    *instant = (struct instant){.dump = dump, .problems = {tell, instant, progress_writing}};
+    *instant = (struct instant){.dump = dump, .problems = {tell, instant, progress}};
     const struct problems reading = {tell, instant, progress_reading};
     uint64_t time = UINT64_MAX;
     if (!open_file(&instant->file, dump) ||

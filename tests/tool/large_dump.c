@@ -1,17 +1,18 @@
 /*
  * A dump of many functions, to measure by.
  *
- *     large_dump DIRECTORY FUNCTIONS CALLS
+ *     large_dump DIRECTORY FUNCTIONS CALLS [LINES]
  *
- * Each function has 256 bytes of code, a standard frame, ten lines in one of a hundred files, and CALLS
- * inlined calls, up to three deep, one in three of them in two pieces. Prints the dump's path.
+ * Each function has 256 bytes of code and a standard frame. Without calls it has ten lines in one of a
+ * hundred files; else CALLS inlined calls, up to three deep, one in three of them in two pieces, and in
+ * each piece LINES lines (1). Prints the dump's path.
  */
 #include <jitdump.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CODE_SIZE = 256, LINES = 10, CALLS_MAX = 30, NAMES = 1000, NAME_SIZE = 64 };
+enum { CODE_SIZE = 256, LINES = 10, CALLS_MAX = 30, LINES_MAX = 4, NAMES = 1000, NAME_SIZE = 64 };
 
 static char names[NAMES][NAME_SIZE];
 static char files[NAMES / 10][NAME_SIZE];
@@ -36,18 +37,21 @@ static void add_lines(struct jitdump_code *code, const char *file)
     code->line_count = LINES;
 }
 
-static void add_offset(struct jitdump_offset *offsets, uint32_t *count, uint32_t position)
+/* A piece of `call`: all of its lines. */
+static void add_piece(struct jitdump_offset *offsets, uint32_t *count, uint32_t call, uint32_t lines)
 {
-    offsets[*count] = (struct jitdump_offset){4 * *count, position};
-    (*count)++;
+    for (uint32_t i = 0; i < lines; i++) {
+        offsets[*count] = (struct jitdump_offset){4 * *count, call * lines + i};
+        (*count)++;
+    }
 }
 
-/* Position 0 is the function's own. */
-static void add_calls(struct jitdump_code *code, uint32_t number, uint32_t calls)
+/* Call 0 is the function itself. */
+static void add_calls(struct jitdump_code *code, uint32_t number, uint32_t calls, uint32_t lines)
 {
     static struct jitdump_function functions[CALLS_MAX + 1];
-    static struct jitdump_position positions[CALLS_MAX + 1];
-    static struct jitdump_offset offsets[3 * CALLS_MAX + 2];
+    static struct jitdump_position positions[LINES_MAX * (CALLS_MAX + 1)];
+    static struct jitdump_offset offsets[LINES_MAX * (3 * CALLS_MAX + 2)];
     static struct jitdump_track track = {.struct_size = sizeof(track),
                                          .name = "source",
                                          .functions = functions,
@@ -58,20 +62,22 @@ static void add_calls(struct jitdump_code *code, uint32_t number, uint32_t calls
         const uint32_t name = (number + 7 * i) % NAMES;
         functions[i] = (struct jitdump_function){
             .name = names[name], .file = files[name / 10], .start_line = 10};
-        positions[i] = (struct jitdump_position){
-            .function = i,
-            .line = 10 + 5 * i,
-            .column = 1 + i % 4,
-            .caller = i == 0 ? JITDUMP_NONE : i % 3 == 1 ? 0 : i - 1};
-        add_offset(offsets, &offset_count, i);
+        const uint32_t caller = i % 3 == 1 ? 0 : i - 1;
+        for (uint32_t k = 0; k < lines; k++)
+            positions[i * lines + k] = (struct jitdump_position){
+                .function = i,
+                .line = 10 + 5 * i + k,
+                .column = 1 + i % 4,
+                .caller = i == 0 ? JITDUMP_NONE : caller * lines};
+        add_piece(offsets, &offset_count, i, lines);
         if (i % 3 == 0 && i > 0) { /* its caller once more, and it */
-            add_offset(offsets, &offset_count, i - 1);
-            add_offset(offsets, &offset_count, i);
+            add_piece(offsets, &offset_count, i - 1, lines);
+            add_piece(offsets, &offset_count, i, lines);
         }
     }
-    add_offset(offsets, &offset_count, 0);
+    add_piece(offsets, &offset_count, 0, lines);
     track.function_count = calls + 1;
-    track.position_count = calls + 1;
+    track.position_count = lines * (calls + 1);
     track.offset_count = offset_count;
     code->tracks = &track;
     code->track_count = 1;
@@ -80,11 +86,12 @@ static void add_calls(struct jitdump_code *code, uint32_t number, uint32_t calls
 int main(int argc, char **argv)
 {
     static const unsigned char bytes[CODE_SIZE];
-    if (argc != 4)
+    if (argc != 4 && argc != 5)
         return 2;
     const uint32_t count = (uint32_t)strtoul(argv[2], NULL, 10);
     const uint32_t calls = (uint32_t)strtoul(argv[3], NULL, 10);
-    if (calls > CALLS_MAX)
+    const uint32_t lines = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 1;
+    if (calls > CALLS_MAX || lines < 1 || lines > LINES_MAX)
         return 2;
     for (uint32_t i = 0; i < NAMES; i++)
         snprintf(names[i], NAME_SIZE, "library::Module%u::inlined_function<%u>", i % 37, i);
@@ -110,7 +117,7 @@ int main(int argc, char **argv)
                                     .code_bytes = bytes,
                                     .unwind = &unwind};
         if (calls > 0)
-            add_calls(&code, i, calls);
+            add_calls(&code, i, calls, lines);
         else
             add_lines(&code, files[i % (NAMES / 10)]);
         check(jitdump_load(dump, &code, NULL));
