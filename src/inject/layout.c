@@ -1,7 +1,6 @@
 #include "inject/layout.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     /* In one run: code of other pages is not mapped by the way. */
@@ -129,13 +128,9 @@ static bool choose_layers(struct planning *planning)
 static int by_name(const void *left, const void *right)
 {
     const struct slot *const a = left, *const b = right;
-    const struct span *const one = &a->piece->name, *const other = &b->piece->name;
-    const uint64_t size = one->size < other->size ? one->size : other->size;
-    const int order = size != 0 ? memcmp(one->data, other->data, (size_t)size) : 0;
+    const int order = compare_spans(a->piece->name, b->piece->name);
     if (order != 0)
         return order;
-    if (one->size != other->size)
-        return one->size < other->size ? -1 : 1;
     return a->life->begin < b->life->begin ? -1 : a->life->begin > b->life->begin;
 }
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "tool/inject_files.h"
 
+#include "tool/inject_sources.h"
 #include "tool/messages.h"
 #include "tool/progress.h"
 
@@ -32,6 +33,7 @@ struct adding {
     struct elf_result *results; /* of the layout's files */
     const char **paths;
     uint64_t *hole_sizes;
+    struct injected_sources sources;
 };
 
 static bool no_memory(void)
@@ -136,6 +138,7 @@ static bool write_file(struct adding *adding, uint32_t index)
     const struct layout_file *const file = &adding->layout.files[index];
     const struct problems problems = {.progress = progress_writing};
     struct elf_options options = {.dynsym = true,
+                                  .renamed = &adding->sources.renamed,
                                   .merge_names = adding->files->request->by_name,
                                   .problems = &problems};
     struct elf_result *const result = &adding->results[index];
@@ -239,7 +242,9 @@ static bool add(struct adding *adding, const struct injected_dumps *dumps)
         .marks = adding->dump->marks->of_life,
         .by_name = adding->files->request->by_name,
         .only_sampled = adding->files->request->only_sampled};
-    if (!find_used(adding, dumps))
+    if (!find_used(adding, dumps) ||
+        !injected_sources_write(&adding->sources, &adding->files->folder, adding->dump,
+                                adding->number))
         return false;
     if (!jd_layout_plan(layout, &adding->dump->history, &options))
         return no_memory();
@@ -262,6 +267,7 @@ bool injected_files_add(struct injected_files *files, const struct profile_scan 
     for (const struct injected_dump *other = dumps->first; other != dump; other = other->next)
         adding.number += other->pid == dump->pid ? other->file_count : 0;
     const bool added = add(&adding, dumps);
+    injected_sources_free(&adding.sources);
     jd_layout_free(&adding.layout);
     jd_ranges_free(&adding.occupied);
     jd_ranges_free(&adding.used);

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,24 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    remove(path);
+    return 0;
+}
+
+static void remove_below(const char *folder, const char *name)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return;
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(path);
+}
+
 /* Whether all that is in the folder is ours; removes it, if `remove`. What can't be removed is left,
  * and rmdir() says so. */
 static bool look_through(const char *path, bool remove)
@@ -41,7 +60,7 @@ static bool look_through(const char *path, bool remove)
         if (!is_ours(entry->d_name))
             ours = false;
         else if (remove)
-            unlinkat(dirfd(folder), entry->d_name, 0);
+            remove_below(path, entry->d_name);
     }
     closedir(folder);
     return ours;
@@ -103,6 +122,11 @@ int output_folder_file(struct output_folder *folder, const char *name)
     if (asprintf(&path, "%s/%s", folder->temporary, name) < 0) {
         complain("out of memory");
         return -1;
+    }
+    for (char *slash = path + strlen(folder->temporary) + 1; (slash = strchr(slash, '/')) != NULL;
+         *slash++ = '/') {
+        *slash = 0;
+        mkdir(path, FOLDER_MODE); /* or it is there; else the file can't be opened */
     }
     const int fd = open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, FILE_MODE);
     if (fd < 0)

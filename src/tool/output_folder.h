@@ -12,10 +12,11 @@ struct output_folder {
 };
 
 /* A new folder, made when the first file is. False, with a complaint: `path` is in no folder, or has
- * something in it that is not a file whose name begins with jit-. */
+ * something in it whose name does not begin with jit-. */
 bool output_folder_open(struct output_folder *folder, const char *path);
 
-/* A new file in it, for writing, to be closed by the caller. -1, with a complaint. */
+/* A new file in it, for writing, to be closed by the caller. `name` may have folders, which are made.
+ * -1, with a complaint. */
 int output_folder_file(struct output_folder *folder, const char *name);
 
 /* Gives it its name, in place of the one that had it; where there are no files, there is no folder

@@ -56,6 +56,29 @@ static uint32_t unknown_file(struct described_texts *texts)
     return string_table_add(&texts->files, texts->unknown_file, strlen(texts->unknown_file)).number;
 }
 
+int compare_spans(struct span left, struct span right)
+{
+    const uint64_t size = left.size < right.size ? left.size : right.size;
+    const int order = size != 0 ? memcmp(left.data, right.data, (size_t)size) : 0;
+    return order != 0 ? order : left.size < right.size ? -1 : left.size > right.size;
+}
+
+static struct span renamed(const struct renamed_files *files, struct span path)
+{
+    uint32_t low = 0, high = files != NULL ? files->count : 0;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const int order = compare_spans(files->of[middle].path, path);
+        if (order == 0)
+            return files->of[middle].file;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return path;
+}
+
 uint32_t described_file(struct described_texts *texts, const struct description *description,
                         uint32_t string)
 {
@@ -64,7 +87,8 @@ uint32_t described_file(struct described_texts *texts, const struct description 
     uint32_t *const known = &texts->texts[string].file;
     if (*known == 0) {
         const struct span text =
-            printable_text(description->strings[string], texts->rule, &texts->scratch);
+            printable_text(renamed(texts->renamed, description->strings[string]), texts->rule,
+                           &texts->scratch);
         *known = string_table_add(&texts->files, text.data, (size_t)text.size).number;
     }
     return *known;

@@ -9,11 +9,24 @@
 #include "writers/printable_text.h"
 #include "writers/string_table.h"
 
+/* Files that are to be called otherwise, by ascending paths: compare_spans(). */
+struct renamed_files {
+    const struct renamed_file {
+        struct span path;
+        struct span file;
+    } *of;
+    uint32_t count;
+};
+
+/* As memcmp(); of two that begin alike the shorter one is less. */
+int compare_spans(struct span left, struct span right);
+
 struct described_texts {
     struct string_table names;
     struct string_table files; /* by their numbers */
     enum text_rule rule;
     const char *unknown_file; /* what a file is called that is not known */
+    const struct renamed_files *renamed; /* NULL: none */
 
     /* By the index of the piece's strings; number 0: not asked for yet. */
     struct described_text {

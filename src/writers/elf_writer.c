@@ -391,6 +391,7 @@ static void begin(struct elf *elf, const struct placed *pieces, size_t count)
                                           .size = elf->code_end - elf->code_address,
                                           .alignment = 1});
     dwarf_init(&elf->dwarf, elf->big_endian, elf->machine.address_size);
+    elf->dwarf.texts.renamed = elf->options->renamed;
     merged_frames_init(&elf->frames,
                        hole != 0 ? hole + PAGE : (elf->code_end + 7) / 8 * 8,
                        elf->big_endian, elf->machine.address_size);

@@ -11,6 +11,7 @@
 #ifndef JITDUMP_WRITERS_ELF_WRITER_H
 #define JITDUMP_WRITERS_ELF_WRITER_H
 
+#include "writers/described_texts.h"
 #include "writers/placed.h"
 
 struct elf_options {
@@ -21,6 +22,8 @@ struct elf_options {
     bool dynsym;
     /* One symbol for pieces that follow each other and have one name: a row in perf report (P28). */
     bool merge_names;
+    /* What DWARF is to call files otherwise. NULL: none. */
+    const struct renamed_files *renamed;
     /* Unused addresses below the code, for the file's first page and, behind it, the unwinding data:
      * perf with libunwind needs both mapped, and the page to be the lowest of what is. elf_hole_size()
      * says how many; a multiple of 4096. 0: the page lies below that of the lowest address, the data

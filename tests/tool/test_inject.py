@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import struct
 import shutil
 import unittest
 
@@ -15,6 +16,7 @@ from jitdump_tests.truth import Truth
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "examples" / "hyperfactorial.bf"
 EXAMPLES = os.environ.get("JITDUMP_EXAMPLES", "")
+SOURCE_RECORD = 827346261
 SHORT = ("--duration-ms", "300")
 FIELDS = "pid,tid,time,ip,sym,srcline"
 
@@ -243,6 +245,33 @@ class Outputs(InjectTest):
         session.perf(*perf.RECORD, *perf.MONOTONIC, "-o", session.data, "--", "true")
         session.inject()
         self.assertEqual(session.injected.read_bytes(), session.data.read_bytes())
+
+
+class Sources(InjectTest):
+    def test_embedded(self) -> None:
+        """A source in the dump becomes a file, which perf annotate shows; names stay as they are."""
+        session = self.session()
+        truth = session.record(*SHORT, "lines")
+        function, = (each for each in truth.functions.values() if each.name == "three_hot_lines")
+        text = b"".join(b"the text of line %d\n" % line for line in range(1, 2000))
+        path = function.file.encode() + b"\0"
+        payload = struct.pack("=II", len(path), len(text)) + path + text
+        payload += bytes(-len(payload) % 4)
+        dump = pathlib.Path(truth.dump)
+        content = dump.read_bytes()
+        at, last = 40, 40
+        while at < len(content):
+            last, size = at, struct.unpack_from("=I", content, at + 4)[0]
+            at += size
+        time = struct.unpack_from("=Q", content, last + 8)[0]
+        dump.write_bytes(content[:last] + struct.pack("=IIQ", SOURCE_RECORD, 16 + len(payload), time)
+                         + payload + content[last:])
+        self.profile_of(session, truth)
+        sources = [path for path in pathlib.Path(f"{session.injected}.jit").rglob("*")
+                   if path.is_file() and path.suffix != ".elf"]
+        self.assertEqual([path.name for path in sources], [pathlib.Path(function.file).name])
+        self.assertEqual(sources[0].read_bytes(), text)
+        self.assertIn("the text of line", session.annotate(function.name))
 
 
 @unittest.skipIf(not EXAMPLES, "the examples are not built")
