@@ -16,19 +16,20 @@ struct directories {
     size_t capacity;
 };
 
-/* `directory`/`name`, but where one of them stands for itself. NULL: out of memory. */
+/* `directory`/`name`, or `name` alone if that is absolute or the directory unknown. NULL: out of memory. */
 static char *join(const char *directory, const char *name)
 {
-    if (directory == NULL || directory[0] == '\0' || name[0] == '/')
-        return strdup(name);
-    const size_t length = strlen(directory);
     const size_t name_size = strlen(name) + 1;
-    char *const path = malloc(length + 1 + name_size);
-    if (path != NULL) {
+    const size_t length = directory != NULL && name[0] != '/' ? strlen(directory) : 0;
+    const size_t begin = length != 0 ? length + 1 : 0;
+    char *const path = malloc(begin + name_size);
+    if (path == NULL)
+        return NULL;
+    if (length != 0) {
         memcpy(path, directory, length);
         path[length] = '/';
-        memcpy(path + length + 1, name, name_size);
     }
+    memcpy(path + begin, name, name_size);
     return path;
 }
 
