@@ -2,6 +2,8 @@
 
 #include "code_patch.h"
 
+#include "code_enter.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,12 +12,12 @@
 
 /*
  * The function's first bytes become a jump to a page near it, since there is little room and the jumps that
- * fit have a short reach. There, the context is put into the first argument's register, and what
- * follows jumps anywhere.
+ * fit have a short reach. There, handler and context are put into registers, which are saved, and what
+ * follows jumps to jd_code_enter(), which saves the others.
  */
 #if defined(__x86_64__)
 
-enum { JUMP_SIZE = 5, STUB_SIZE = 23 };
+enum { JUMP_SIZE = 5, STUB_SIZE = 36 };
 #define REACH (INT64_C(2) << 30)
 
 /* jmp stub */
@@ -26,16 +28,20 @@ static void make_jump(unsigned char *to, int64_t distance)
     memcpy(to + 1, &from_end, sizeof(from_end));
 }
 
-/* movabs $context, %rdi; movabs $handler, %rax; jmp *%rax */
+/* push %rax; push %rdi; push %rsi; movabs $context, %rdi; movabs $handler, %rsi; movabs $enter, %rax;
+ * notrack jmp *%rax */
 static void make_stub(unsigned char *to, void (*handler)(void *), const void *context)
 {
-    const uint64_t argument = (uintptr_t)context;
-    const uint64_t target = (uintptr_t)handler;
-    memcpy(to, "\x48\xbf", 2);
-    memcpy(to + 2, &argument, sizeof(argument));
-    memcpy(to + 10, "\x48\xb8", 2);
-    memcpy(to + 12, &target, sizeof(target));
-    memcpy(to + 20, "\x3e\xff\xe0", 3); /* notrack: the handler may have no endbr64 */
+    const uint64_t numbers[] = {(uintptr_t)context, (uintptr_t)handler, (uintptr_t)jd_code_enter};
+    static const unsigned char moves[][2] = {{0x48, 0xbf}, {0x48, 0xbe}, {0x48, 0xb8}};
+    memcpy(to, "\x50\x57\x56", 3);
+    to += 3;
+    for (int i = 0; i < 3; i++) {
+        memcpy(to, moves[i], sizeof(moves[i]));
+        memcpy(to + 2, &numbers[i], sizeof(numbers[i]));
+        to += 10;
+    }
+    memcpy(to, "\x3e\xff\xe0", 3);
 }
 
 /* Whether what the compiler has put between functions: nops of any length, int3, or zeros. */
@@ -67,7 +73,7 @@ static bool does_nothing(const unsigned char *code, uint64_t size, uint64_t *use
 
 #elif defined(__aarch64__)
 
-enum { JUMP_SIZE = 4, STUB_SIZE = 32 };
+enum { JUMP_SIZE = 4, STUB_SIZE = 48 };
 #define REACH (INT64_C(128) << 20)
 
 /* b stub */
@@ -77,15 +83,15 @@ static void make_jump(unsigned char *to, int64_t distance)
     memcpy(to, &jump, sizeof(jump));
 }
 
-/* ldr x0, 16; ldr x16, 20; br x16; nop; the two numbers */
+/* stp x0, x1, [sp, -16]!; stp x16, x17, [sp, -16]!; ldr x0, 24; ldr x1, 32; ldr x16, 40; br x16; the
+ * three numbers, by their offsets */
 static void make_stub(unsigned char *to, void (*handler)(void *), const void *context)
 {
-    static const uint32_t code[] = {0x58000080, 0x580000b0, 0xd61f0200, 0xd503201f};
-    const uint64_t argument = (uintptr_t)context;
-    const uint64_t target = (uintptr_t)handler;
+    static const uint32_t code[] = {0xa9bf07e0, 0xa9bf47f0, 0x58000080,
+                                    0x580000a1, 0x580000d0, 0xd61f0200};
+    const uint64_t numbers[] = {(uintptr_t)context, (uintptr_t)handler, (uintptr_t)jd_code_enter};
     memcpy(to, code, sizeof(code));
-    memcpy(to + 16, &argument, sizeof(argument));
-    memcpy(to + 24, &target, sizeof(target));
+    memcpy(to + sizeof(code), numbers, sizeof(numbers));
 }
 
 static bool is_padding(const unsigned char *code, uint64_t size)
@@ -173,6 +179,8 @@ const char *jd_patch_function(uintptr_t address, uint64_t size, void (*handler)(
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     unsigned char jump[JUMP_SIZE];
     uint64_t used;
+    if (!jd_code_enter_prepare())
+        return "the processor can't save all registers";
     if (!does_nothing(code, size, &used))
         return "it does something";
     if (size < JUMP_SIZE || (used < JUMP_SIZE && !is_padding(code + used, JUMP_SIZE - used)))
