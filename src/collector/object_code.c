@@ -73,8 +73,8 @@ struct places {
 
 static const char *file_name(const struct object_code *code, uint32_t file)
 {
-    return file < code->lines.file_count && code->lines.files[file][0] != '\0' ? code->lines.files[file]
-                                                                               : NULL;
+    const struct dwarf_files *const files = &code->lines.files;
+    return file < files->count && files->items[file][0] != '\0' ? files->items[file] : NULL;
 }
 
 static struct track_place place_at(const void *context, uint32_t call, uint32_t offset)

@@ -12,7 +12,7 @@
 struct dwarf_call {
     /* As the linker would know it, or else as the source does. "": unknown. */
     const char *name;
-    /* Where the function is declared: index into dwarf_lines.files, UINT32_MAX: unknown. */
+    /* Where the function is declared: index into the files, UINT32_MAX: unknown. */
     uint32_t file;
     uint32_t line;
     /* Index of the call, or function, that it is inlined in, and where there. Of a function:

@@ -33,34 +33,34 @@ static char *join(const char *directory, const char *name)
     return path;
 }
 
-static void add_file(struct dwarf_lines *lines, struct dwarf_line_table *table, char *path)
+static void add_file(struct dwarf_files *files, struct dwarf_line_table *table, char *path)
 {
-    if (path == NULL || !grow((void **)&lines->files, &lines->file_capacity, lines->file_count,
-                              sizeof(*lines->files))) {
+    if (path == NULL || !grow((void **)&files->items, &files->capacity, files->count,
+                              sizeof(*files->items))) {
         free(path);
-        lines->no_memory = true;
+        files->no_memory = true;
         return;
     }
-    lines->files[lines->file_count++] = path;
+    files->items[files->count++] = path;
     table->file_count++;
 }
 
 /* The file of a name in a directory, which may be relative to that of the unit. */
-static void add_file_in(struct dwarf_lines *lines, struct dwarf_line_table *table,
+static void add_file_in(struct dwarf_files *files, struct dwarf_line_table *table,
                         const char *unit_directory, const char *directory, const char *name)
 {
     char *const inner = join(directory, name);
     char *const path = inner != NULL ? join(directory != unit_directory ? unit_directory : NULL, inner)
                                      : NULL;
     free(inner);
-    add_file(lines, table, path);
+    add_file(files, table, path);
 }
 
-static bool add_directory(struct dwarf_lines *lines, struct directories *directories, const char *name)
+static bool add_directory(struct dwarf_files *files, struct directories *directories, const char *name)
 {
     if (!grow((void **)&directories->items, &directories->capacity, directories->count,
               sizeof(*directories->items))) {
-        lines->no_memory = true;
+        files->no_memory = true;
         return false;
     }
     directories->items[directories->count++] = name;
@@ -73,16 +73,16 @@ static const char *directory_at(const struct directories *directories, uint64_t 
 }
 
 /* Versions 2 to 4: lists that end with an empty name. Directory 0 is the unit's own. */
-static void read_old_lists(struct cursor *cursor, const char *unit_directory, struct dwarf_lines *lines,
+static void read_old_lists(struct cursor *cursor, const char *unit_directory, struct dwarf_files *files,
                            struct dwarf_line_table *table, struct directories *directories)
 {
-    if (!add_directory(lines, directories, unit_directory))
+    if (!add_directory(files, directories, unit_directory))
         return;
     for (;;) {
         const struct span name = cursor_string(cursor, cut);
         if (name.size == 0)
             break;
-        if (!add_directory(lines, directories, (const char *)name.data))
+        if (!add_directory(files, directories, (const char *)name.data))
             return;
     }
     for (;;) {
@@ -93,7 +93,7 @@ static void read_old_lists(struct cursor *cursor, const char *unit_directory, st
         jd_cursor_uleb128(cursor, cut); /* time */
         jd_cursor_uleb128(cursor, cut); /* size */
         if (cursor->error == NULL)
-            add_file_in(lines, table, unit_directory, directory_at(directories, directory),
+            add_file_in(files, table, unit_directory, directory_at(directories, directory),
                         (const char *)name.data);
     }
 }
@@ -121,7 +121,7 @@ static void read_formats(struct cursor *cursor, struct formats *formats)
 
 /* Version 5: two lists of the same form, the directories and then the files. */
 static void read_new_list(struct cursor *cursor, const struct dwarf_unit *unit,
-                          const char *unit_directory, struct dwarf_lines *lines,
+                          const char *unit_directory, struct dwarf_files *files,
                           struct dwarf_line_table *table, struct directories *directories,
                           bool are_files)
 {
@@ -132,7 +132,7 @@ static void read_new_list(struct cursor *cursor, const struct dwarf_unit *unit,
         cursor_fail(cursor, "a line table has more files than bytes");
         return;
     }
-    for (uint64_t i = 0; i < count && cursor->error == NULL && !lines->no_memory; i++) {
+    for (uint64_t i = 0; i < count && cursor->error == NULL && !files->no_memory; i++) {
         const char *name = NULL;
         uint64_t directory = 0;
         for (uint8_t j = 0; j < formats.count; j++) {
@@ -144,35 +144,35 @@ static void read_new_list(struct cursor *cursor, const struct dwarf_unit *unit,
                 directory = value.number;
         }
         if (!are_files)
-            add_directory(lines, directories, name);
+            add_directory(files, directories, name);
         else if (cursor->error == NULL)
-            add_file_in(lines, table, unit_directory, directory_at(directories, directory),
+            add_file_in(files, table, unit_directory, directory_at(directories, directory),
                         name != NULL ? name : "");
     }
 }
 
 void jd_dwarf_line_files(struct cursor *cursor, const struct dwarf_unit *unit, const char *directory,
-                         struct dwarf_lines *lines, struct dwarf_line_table *table)
+                         struct dwarf_files *files, struct dwarf_line_table *table)
 {
     struct directories directories = {0};
     table->from_zero = unit->version >= 5;
     if (unit->version < 5) {
-        read_old_lists(cursor, directory, lines, table, &directories);
+        read_old_lists(cursor, directory, files, table, &directories);
     } else {
-        read_new_list(cursor, unit, directory, lines, table, &directories, false);
+        read_new_list(cursor, unit, directory, files, table, &directories, false);
         if (directories.count != 0 && directories.items[0] != NULL)
             directory = directories.items[0];
-        read_new_list(cursor, unit, directory, lines, table, &directories, true);
+        read_new_list(cursor, unit, directory, files, table, &directories, true);
     }
     free((void *)directories.items);
 }
 
-void jd_dwarf_line_file(struct cursor *cursor, struct dwarf_lines *lines, struct dwarf_line_table *table)
+void jd_dwarf_line_file(struct cursor *cursor, struct dwarf_files *files, struct dwarf_line_table *table)
 {
     const struct span name = cursor_string(cursor, cut);
     jd_cursor_uleb128(cursor, cut); /* directory; nobody is known to write this at all */
     jd_cursor_uleb128(cursor, cut);
     jd_cursor_uleb128(cursor, cut);
     if (cursor->error == NULL)
-        add_file(lines, table, join(NULL, (const char *)name.data));
+        add_file(files, table, join(NULL, (const char *)name.data));
 }

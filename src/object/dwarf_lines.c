@@ -1,6 +1,5 @@
 #include "dwarf_lines.h"
 
-#include "dwarf_line_files.h"
 #include "grow.h"
 
 #include <stdlib.h>
@@ -105,7 +104,7 @@ static void run_extended(struct program *program)
         program->address = jd_dwarf_address(&operands, (uint8_t)(size - 1));
         break;
     case DW_LNE_define_file:
-        jd_dwarf_line_file(&operands, program->lines, program->table);
+        jd_dwarf_line_file(&operands, &program->lines->files, program->table);
         break;
     default:
         break;
@@ -155,7 +154,8 @@ static void run_standard(struct program *program, uint8_t opcode)
 static void run(struct program *program)
 {
     reset(program);
-    while (cursor_left(&program->cursor) > 0 && !program->lines->no_memory) {
+    while (cursor_left(&program->cursor) > 0 && !program->lines->no_memory &&
+           !program->lines->files.no_memory) {
         const uint8_t opcode = cursor_u8(&program->cursor, cut);
         if (opcode == 0) {
             run_extended(program);
@@ -200,7 +200,7 @@ static void read_header(struct program *program, struct dwarf_unit *unit, const 
     if (header.error == NULL && (program->line_range == 0 || program->opcode_base == 0))
         cursor_fail(&header, "a line table divides by 0");
     program->operands = cursor_take(&header, (uint64_t)(program->opcode_base - 1), cut);
-    jd_dwarf_line_files(&header, unit, directory, program->lines, program->table);
+    jd_dwarf_line_files(&header, unit, directory, &program->lines->files, program->table);
     if (header.error != NULL)
         cursor_fail(cursor, header.error);
 }
@@ -215,13 +215,13 @@ const char *jd_dwarf_lines_add(struct dwarf_lines *lines, const struct dwarf *dw
             return NULL; /* of another unit too */
     if (!grow((void **)&lines->tables, &lines->table_capacity, lines->table_count,
               sizeof(*lines->tables)) ||
-        lines->file_count > UINT32_MAX / 2) {
+        lines->files.count > UINT32_MAX / 2) {
         lines->no_memory = true;
         return "out of memory";
     }
     program.table = &lines->tables[lines->table_count++];
     *program.table =
-        (struct dwarf_line_table){.offset = offset, .first_file = (uint32_t)lines->file_count};
+        (struct dwarf_line_table){.offset = offset, .first_file = (uint32_t)lines->files.count};
     if (!jd_dwarf_length(&program.cursor, &unit.is_64))
         return program.cursor.error;
     read_header(&program, &unit, directory);
@@ -270,9 +270,9 @@ void jd_dwarf_lines_sort(struct dwarf_lines *lines)
 
 void jd_dwarf_lines_free(struct dwarf_lines *lines)
 {
-    for (size_t i = 0; i < lines->file_count; i++)
-        free(lines->files[i]);
-    free(lines->files);
+    for (size_t i = 0; i < lines->files.count; i++)
+        free(lines->files.items[i]);
+    free(lines->files.items);
     free(lines->rows);
     free(lines->tables);
     *lines = (struct dwarf_lines){0};

@@ -4,24 +4,16 @@
 #ifndef JITDUMP_OBJECT_DWARF_LINES_H
 #define JITDUMP_OBJECT_DWARF_LINES_H
 
-#include "dwarf_unit.h"
+#include "dwarf_line_files.h"
 
 /* The code from `address` up to the next row's. */
 struct dwarf_row {
     uint64_t address;
-    uint32_t file;   /* index into dwarf_lines.files; UINT32_MAX: unknown */
+    uint32_t file;   /* index into the files; UINT32_MAX: unknown */
     uint32_t line;   /* 0: none */
     uint32_t column; /* 0: unknown */
     /* From here on nothing is known, if no other sequence begins. */
     bool is_end;
-};
-
-/* One table, which a unit names by its offset: its files are `file_count` from `first_file` on. */
-struct dwarf_line_table {
-    uint64_t offset;
-    uint32_t first_file;
-    uint32_t file_count;
-    bool from_zero; /* files are numbered from 0, else from 1 */
 };
 
 struct dwarf_lines {
@@ -29,10 +21,7 @@ struct dwarf_lines {
     struct dwarf_row *rows;
     size_t row_count;
     size_t row_capacity;
-    /* Paths as they stand there, put together: absolute as far as the table says so. */
-    char **files;
-    size_t file_count;
-    size_t file_capacity;
+    struct dwarf_files files;
     struct dwarf_line_table *tables;
     size_t table_count;
     size_t table_capacity;

@@ -98,7 +98,7 @@ def symbols(path: str) -> List[Tuple[str, str, int, int]]:
 
 class Objects(GdbTest):
     def check(self, compiler: str, *options: str, dialects: Sequence[str] = (CHAIN,),
-              tool: str = "addr2line", count: int = 2) -> None:
+              tool: str = "addr2line", count: int = 1) -> None:
         """Names, sizes and bytes of all functions; lines and inlined calls of all bytes."""
         if shutil.which(tool) is None:
             self.skipTest(f"{tool} is not installed")
@@ -132,7 +132,7 @@ class Objects(GdbTest):
                         if said != expected:
                             wrong.append((path, name, at, said, expected))
             print(f"bytes: {self.id()} {' '.join(options)} {dialect} {right} of {total} {wrong[:2]}")
-            self.assertGreater(total, 1000)
+            self.assertGreater(total, 500)
             self.assertEqual(wrong[:3], [])
 
     def test_gcc(self) -> None:
