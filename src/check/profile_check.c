@@ -190,6 +190,20 @@ static bool is_whole(const struct checking *checking, const struct viewed_sample
     return in_file;
 }
 
+/* Whether a function that is known has called it. */
+static bool is_below(const struct checking *checking, const struct viewed_sample *sample)
+{
+    for (uint64_t at = 0; at + 8 <= sample->chain.size; at += 8) {
+        uint64_t address;
+        const struct life *other;
+        memcpy(&address, sample->chain.data + at, sizeof(address));
+        if (address < PERF_CONTEXT_MAX &&
+            find_life(checking, address, sample->time, &other) != NULL)
+            return true;
+    }
+    return false;
+}
+
 /* `when`: in relation to the life. */
 static void tell_sample(struct checking *checking, enum finding finding,
                         const struct viewed_sample *sample, const char *when,
@@ -243,6 +257,7 @@ static void check_sample(struct checking *checking, const struct viewed_sample *
     const struct life *other;
     const struct life *const life = find_life(checking, sample->ip, sample->time, &other);
     if (life == NULL) {
+        shares->below += is_below(checking, sample);
         check_unknown(checking, sample, other);
         return;
     }

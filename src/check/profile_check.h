@@ -31,6 +31,9 @@ struct profile_shares {
      * is known and the outermost is in a file. With copies of the stack it is perf that unwinds. */
     uint64_t chains;
     uint64_t whole_chains;
+    /* Samples outside of generated code that a function in the dump has called, over whatever else;
+     * by frame pointers too. */
+    uint64_t below;
     bool stack_copies;
     /* By piece: samples that are named. To be freed with free(). */
     uint32_t *of_piece;

@@ -55,19 +55,22 @@ static void read_chains(struct record_chains *chains, FILE *output, const char *
 {
     char *line = NULL;
     size_t room = 0;
-    bool first = true, generated = false, known = true;
+    bool first = true, generated = false, below = false, known = true;
     enum frame last = FRAME_UNKNOWN;
-    while (chains->all < RECORD_CHAINS_MAX && getline(&line, &room, output) >= 0) {
+    while (chains->all + chains->below < RECORD_CHAINS_MAX && getline(&line, &room, output) >= 0) {
         if (line[0] == '\n') {
             chains->all += generated;
             chains->whole += generated && known && last == FRAME_IN_FILE;
+            chains->below += below && !generated;
             first = true;
             generated = false;
+            below = false;
             known = true;
             continue;
         }
         last = frame_of(line, directory);
         generated |= first && last == FRAME_GENERATED;
+        below |= last == FRAME_GENERATED;
         known = known && last != FRAME_UNKNOWN;
         first = false;
     }
@@ -85,5 +88,5 @@ bool record_chains_count(struct record_chains *chains, const char *profile, cons
     fclose(output);
     kill(pid, SIGTERM);
     waitpid(pid, NULL, 0);
-    return chains->all != 0;
+    return chains->all + chains->below != 0;
 }

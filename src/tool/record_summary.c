@@ -115,6 +115,7 @@ static void add_shares(struct profile_shares *sum, const struct profile_shares *
     sum->with_line += shares->with_line;
     sum->chains += shares->chains;
     sum->whole_chains += shares->whole_chains;
+    sum->below += shares->below;
     sum->stack_copies = sum->stack_copies || shares->stack_copies;
 }
 
@@ -201,6 +202,14 @@ static void print_share(const char *what, uint64_t part, uint64_t whole, const c
     fprintf(stderr, "  %-12s %8" PRIu64 "  %5.1f %%%s\n", what, part, percent(part, whole), note);
 }
 
+/* Where most of the time goes that generated code costs, if it is a trampoline into an interpreter. */
+static void print_below(uint64_t below, const char *note)
+{
+    if (below != 0)
+        fprintf(stderr, "  %-12s %8" PRIu64 "  more samples, in what it has called%s\n", "below it",
+                below, note);
+}
+
 static void print_chains(const struct summary *summary)
 {
     const struct profile_shares *const sum = &summary->sum;
@@ -210,16 +219,18 @@ static void print_chains(const struct summary *summary)
         if (sum->chains != 0)
             print_share("whole chain", sum->whole_chains, sum->chains,
                         sum->whole_chains * 10 < sum->chains * 9 ? "  (try --call-graph dwarf)" : "");
+        print_below(sum->below, "");
         return;
     }
     if (!record_chains_count(&chains, summary->directory->profile, summary->directory->path))
         return;
-    if (chains.all == RECORD_CHAINS_MAX)
+    if (chains.all + chains.below == RECORD_CHAINS_MAX)
         snprintf(note, sizeof(note), "  (of the first %d, by perf)", RECORD_CHAINS_MAX);
-    print_share("whole chain", chains.whole, chains.all, note);
+    if (chains.all != 0)
+        print_share("whole chain", chains.whole, chains.all, note);
+    print_below(chains.below, note);
 }
 
-/* A path as a shell takes it, if it is one that needs no quotes. */
 static void print_commands(const struct summary *summary)
 {
     fprintf(stderr, "To look at it:\n  perf report -i %s\n", summary->directory->profile);
@@ -238,9 +249,11 @@ static void print_summary(const struct summary *summary)
     if (sum->generated != 0) {
         print_share("named", sum->named, sum->generated, "");
         print_share("with line", sum->with_line, sum->generated, "");
-        print_chains(summary);
-        fputs("The hottest functions, of all samples:\n", stderr);
     }
+    if (summary->dump_count != 0)
+        print_chains(summary);
+    if (summary->function_count != 0)
+        fputs("The hottest functions, of all samples:\n", stderr);
     for (size_t i = 0; i < summary->function_count && i < HOTTEST; i++) {
         fprintf(stderr, "  %5.1f %%  ",
                 percent(summary->functions[i].samples, summary->processes.samples));
