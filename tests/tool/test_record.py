@@ -107,6 +107,15 @@ class Profiles(RecordTest):
         self.assertRegex(done.err, r"whole chain +\d+ .*%  \(of the first 2000, by perf\)\n")
         self.assertGreaterEqual(self.number(done, "whole chain"), 0.99 * 2000)
 
+    def test_below(self) -> None:
+        """Samples in what generated code has called: bf's output."""
+        program = self.directory / "printing.bf"
+        program.write_text(100 * "+" + "[>-[>-[>.<-]<-]<-]")
+        for output, call_graph in (("frame-pointers", "fp"), ("stack-copies", "dwarf,2048")):
+            done = self.record("-o", output, "-F", "4999", "--call-graph", call_graph, "--", BF[0],
+                               "--jitdump", program)
+            self.assertGreater(self.number(done, "below it"), 10, done.err)
+
     def test_user_without_rights(self) -> None:
         if os.geteuid() != 0:
             self.skipTest("all tests run without rights")
