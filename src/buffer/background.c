@@ -63,6 +63,8 @@ static void watch(struct background *background)
 static void *flush_until_stopped(void *argument)
 {
     struct background *background = argument;
+    /* By the thread itself it is one system call, and opens no file. */
+    pthread_setname_np(pthread_self(), "jitdump");
     while (!is_stopping(background)) {
         sleep_until(background, BACKGROUND_UNTIL_APPEND, FUTEX_FOREVER);
         watch(background);
@@ -96,7 +98,6 @@ int jd_background_start(struct background *background, struct append_buffer *buf
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!background->running)
         return JITDUMP_ERROR_THREAD;
-    pthread_setname_np(background->thread, "jitdump");
     return 0;
 }
 

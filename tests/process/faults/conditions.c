@@ -28,6 +28,7 @@ static const struct {
     {"fstatat", SYS_newfstatat},
     {"ftruncate", SYS_ftruncate},
     {"gettid", SYS_gettid},
+    {"lseek", SYS_lseek},
     {"mmap", SYS_mmap},
     {"munmap", SYS_munmap},
     {"openat", SYS_openat},

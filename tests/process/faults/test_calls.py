@@ -15,7 +15,7 @@ CANNOT_FAIL = {
     "sigaddset", "sigemptyset", "sigfillset", "sigismember",
     # The kernel has no error for them, or none but for arguments that are wrong.
     "clock_gettime", "getauxval", "getenv", "geteuid", "getpid", "pthread_join",
-    "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_setcancelstate",
+    "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_self", "pthread_setcancelstate",
     # Where it fails, fstat is asked.
     "lseek",
     # At exit alone, when it is tried no further.

@@ -131,8 +131,8 @@ class Kernel(unittest.TestCase):
         """As a sandbox does it that is put on before the open, or after."""
         anything = set(FILE_ERRORS.values()) | set(MARKER_ERRORS.values()) | WRITE_ERRORS | \
             {"IO", "THREAD", "FILE_FOREIGN", "CLOCK_NOT_PERMITTED"}
-        calls = ("close", "clone3", "clone", "fchmod", "flock", "fstatat", "ftruncate", "mmap",
-                 "munmap", "openat", "prctl", "pread64", "readlink", "rt_sigpending",
+        calls = ("close", "clone3", "clone", "fchmod", "flock", "fstatat", "ftruncate", "lseek",
+                 "mmap", "munmap", "openat", "prctl", "pread64", "readlink", "rt_sigpending",
                  "rt_sigprocmask", "rt_sigtimedwait", "unlink", "writev")
         for mode in range(3):
             for scenario in ("all", "unlink", "stale", "exit"):
