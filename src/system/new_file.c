@@ -286,22 +286,15 @@ int jd_new_file_open(const char *path, enum new_file_rival rival, int signal,
     return JITDUMP_ERROR_FILE_FOREIGN; /* someone keeps putting it back */
 }
 
-/* 0, or an errno: EINVAL of a file that will not do. */
-static int make_ready(struct new_file *file)
+/* What a file must be that others have opened, and O_APPEND besides. */
+static bool will_do(struct new_file *file)
 {
     struct stat status;
-    const int error_number = identify(file, &status);
-    if (error_number != 0)
-        return error_number;
+    if (identify(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != 0)
+        return false;
     const int flags = fcntl(file->fd, F_GETFL);
-    if (flags < 0)
-        return errno;
-    if (!S_ISREG(status.st_mode) || status.st_size != 0 || (flags & O_ACCMODE) != O_RDWR)
-        return EINVAL;
-    if ((flags & O_APPEND) == 0 && fcntl(file->fd, F_SETFL, flags | O_APPEND) != 0)
-        return errno;
-    set_first_position(file);
-    return lock_file(file->fd) ? 0 : EWOULDBLOCK;
+    return flags >= 0 && (flags & O_ACCMODE) == O_RDWR &&
+           ((flags & O_APPEND) != 0 || fcntl(file->fd, F_SETFL, flags | O_APPEND) == 0);
 }
 
 int jd_new_file_adopt(int descriptor, int signal, struct new_file *file)
@@ -309,16 +302,22 @@ int jd_new_file_adopt(int descriptor, int signal, struct new_file *file)
     *file = NEW_FILE_NONE;
     file->signal = signal;
     file->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (file->fd < 0)
-        return errno == EMFILE || errno == EINVAL ? JITDUMP_ERROR_TOO_MANY_FILES
-                                                  : JITDUMP_ERROR_DESCRIPTOR;
-    const int error_number = make_ready(file);
-    if (error_number == 0)
+    if (file->fd < 0) {
+        const int error = jd_new_file_error(errno == EINVAL ? EMFILE : errno);
+        return error == JITDUMP_ERROR_TOO_MANY_FILES || error == JITDUMP_ERROR_NO_MEMORY
+                   ? error
+                   : JITDUMP_ERROR_DESCRIPTOR;
+    }
+    const int error = !will_do(file)          ? JITDUMP_ERROR_DESCRIPTOR
+                      : !lock_file(file->fd) ? JITDUMP_ERROR_FILE_IN_USE
+                                             : 0;
+    if (error == 0) {
+        set_first_position(file);
         return 0;
+    }
     close(file->fd);
     *file = NEW_FILE_NONE;
-    errno = error_number;
-    return error_number == EWOULDBLOCK ? JITDUMP_ERROR_FILE_IN_USE : JITDUMP_ERROR_DESCRIPTOR;
+    return error;
 }
 
 int jd_new_file_cut(const struct new_file *file, size_t size)

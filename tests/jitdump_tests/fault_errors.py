@@ -103,6 +103,12 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
     interrupted = number == errno.EINTR
     if interrupted and name in ("writev", "pread", "ftruncate", "sigtimedwait"):
         return None if always else NONE  # tried again, without an end
+    if scenario == "descriptor" and opens and name in ("fcntl", "fstat", "flock"):
+        if name == "flock":
+            busy = number in (errno.EAGAIN, errno.EBADF)
+            return unmade("FILE_IN_USE") if busy else NONE
+        error = FILE_ERRORS.get(number) if name == "fcntl" and occurrence == 1 else None
+        return unmade(error if error in ("TOO_MANY_FILES", "NO_MEMORY") else "DESCRIPTOR")
     if name in ("realpath", "stat"):
         return unmade(file_error("dump", number))
     if name == "perf_event_open":

@@ -196,6 +196,13 @@ static int opened(int fd, const char *kind)
     return fd;
 }
 
+void faults_give_dump(int fd)
+{
+    if (fd < 0 || fd >= DESCRIPTORS_MAX)
+        abort();
+    kinds[fd] = "dump";
+}
+
 /* Files. The library's calls come under these names. */
 
 int fault_open(const char *path, int flags, ...);
@@ -234,7 +241,7 @@ int fault_fchmod(int fd, mode_t mode)
     return fails("fchmod", kind_of(fd)) ? -1 : fchmod(fd, mode);
 }
 
-/* Another descriptor of the same file. */
+/* Another descriptor of the same file, or how it was opened. */
 int fault_fcntl(int fd, int command, ...);
 int fault_fcntl(int fd, int command, ...)
 {
@@ -244,7 +251,8 @@ int fault_fcntl(int fd, int command, ...)
     va_start(arguments, command);
     const int least = va_arg(arguments, int);
     va_end(arguments);
-    return opened(fcntl(fd, command, least), kind_of(fd));
+    const int result = fcntl(fd, command, least);
+    return command == F_DUPFD_CLOEXEC ? opened(result, kind_of(fd)) : result;
 }
 
 int fault_flock(int fd, int operation);

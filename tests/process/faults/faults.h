@@ -75,6 +75,9 @@ bool faults_planned(void);
 /* The errno of the first plan; 0: there is none. */
 int faults_error_number(void);
 
+/* The descriptor is one of the dump, though the library has not opened it. */
+void faults_give_dump(int fd);
+
 /* What the library has, and is to give back. */
 struct held {
     int descriptors, allocations;

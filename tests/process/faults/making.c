@@ -40,7 +40,7 @@ void making_failed(const struct making *making, size_t unmapped)
         left_behind(changed);
 }
 
-void making_check_message(int error, const char *message, const char *directory)
+void making_check_message(int error, const char *message, const char *place)
 {
     char part[64];
     if (error == JITDUMP_ERROR_PERF_MAP) {
@@ -50,7 +50,7 @@ void making_check_message(int error, const char *message, const char *directory)
     } else if (error <= JITDUMP_ERROR_DIRECTORY_MISSING && error >= JITDUMP_ERROR_IO &&
                error != JITDUMP_ERROR_TOO_MANY_FILES) {
         /* Not at the beginning: what leads to it may be a link. */
-        if (strstr(message, strrchr(directory, '/')) == NULL)
+        if (strstr(message, place) == NULL)
             problem("no path in '%.80s'", message);
     }
     const int error_number = faults_error_number();

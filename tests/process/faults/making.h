@@ -20,6 +20,6 @@ void making_begins(struct making *making, const char *directory);
 void making_failed(const struct making *making, size_t unmapped);
 
 /* What the error's message must say. */
-void making_check_message(int error, const char *message, const char *directory);
+void making_check_message(int error, const char *message, const char *place);
 
 #endif

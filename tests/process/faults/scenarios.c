@@ -80,7 +80,8 @@ static bool try_to_open(const char *step, struct jitdump_options options)
         problem("the message of error %d is '%s'", error, message);
     if ((error == 0) != (dump != NULL))
         problem("error %d, but the handle is %p", error, (void *)dump);
-    making_check_message(error, message, directory);
+    making_check_message(error, message,
+                         options.descriptor != 0 ? "descriptor " : strrchr(directory, '/'));
     return error == 0;
 }
 
@@ -327,6 +328,29 @@ static void run_exit(void)
     exit(0);
 }
 
+/* The file is the program's, and stays whatever the open returns. */
+static void run_descriptor(void)
+{
+    struct making making;
+    const int file = open(dump_path(directory), O_RDWR | O_CREAT | O_EXCL, 0600);
+    faults_give_dump(file);
+    making_begins(&making, directory);
+    const bool is_open =
+        try_to_open("open", (struct jitdump_options){.descriptor = (uint64_t)file});
+    if (!is_open && faults_planned())
+        making_failed(&making, 0);
+    close(file);
+    if (is_open) {
+        load("one", 0x1000, 64);
+        load("big", 0x10000, BIG);
+        close_dump();
+    } else {
+        unlink(dump_path(directory));
+        if (faults_planned())
+            open_again((struct jitdump_options){.flags = 0});
+    }
+}
+
 static void run_tsc(void)
 {
     if (!open_dump((struct jitdump_options){.clock = JITDUMP_CLOCK_TSC}))
@@ -468,6 +492,7 @@ SCENARIO(unlink)
 SCENARIO(empty)
 SCENARIO(plain)
 SCENARIO(exit)
+SCENARIO(descriptor)
 SCENARIO(tsc)
 SCENARIO(stale)
 SCENARIO(threads)
@@ -477,6 +502,7 @@ SCENARIO(fork_unlink)
 const struct scenario scenarios[] = {
     {"all", start_all},     {"unlink", start_unlink}, {"empty", start_empty},
     {"plain", start_plain}, {"exit", start_exit},   {"tsc", start_tsc},       {"stale", start_stale},
+    {"descriptor", start_descriptor},
     {"threads", start_threads}, {"fork", start_fork}, {"fork_unlink", start_fork_unlink},
     {NULL, NULL},
 };

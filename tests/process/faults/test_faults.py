@@ -23,7 +23,8 @@ from jitdump_tests.fault_contents import Failure, Left
 from jitdump_tests.fault_runs import MODES, SKIPPED, Plan, Program, Run, check
 from jitdump_tests.jitdump_reader import FormatError
 
-SCENARIOS = ("all", "unlink", "empty", "plain", "exit", "tsc", "stale", "threads", "fork", "fork_unlink")
+SCENARIOS = ("all", "unlink", "empty", "plain", "exit", "tsc", "stale", "threads",
+             "descriptor", "fork", "fork_unlink")
 
 ERRNOS = [errno.EINTR, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE,
           errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM, errno.ENOSYS, errno.EFBIG,
