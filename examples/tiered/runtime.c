@@ -65,6 +65,7 @@ static void log_code(FILE *log, const struct function *function)
         fprintf(log, "%s[%u, %u]", i == 0 ? "" : ", ", compiled->offsets[i].code_offset,
                 compiled->offsets[i].position);
     fputs("]}\n", log);
+    fflush(log); /* a crash leaves it whole */
 }
 
 /* put_begin() and put_end() make the standard frame, and nothing else returns. */

@@ -19,11 +19,13 @@ enum exit_status {
     STATUS_NOT_FOUND = 127
 };
 
+int breakpad_command(int argc, char **argv);
 int check_command(int argc, char **argv);
 int dump_command(int argc, char **argv);
 int elf_command(int argc, char **argv);
 int gsym_command(int argc, char **argv);
 int inject_command(int argc, char **argv);
+int minidump_command(int argc, char **argv);
 int record_command(int argc, char **argv);
 
 #endif

@@ -15,11 +15,15 @@ static const struct command {
     char *called; /* argv[0] of the command */
     const char *summary;
 } commands[] = {
+    {"breakpad", breakpad_command, "jitdump breakpad",
+     "make Breakpad symbol files of a dump, for crash reports"},
     {"check", check_command, "jitdump check", "say what is wrong with a dump, or with a profile"},
     {"dump", dump_command, "jitdump dump", "show what a dump holds"},
     {"elf", elf_command, "jitdump elf", "make an ELF file of a dump, for gdb, addr2line and others"},
     {"gsym", gsym_command, "jitdump gsym", "make a GSYM file of a dump, for symbolisers"},
     {"inject", inject_command, "jitdump inject", "give a profile of perf the names of generated code"},
+    {"minidump", minidump_command, "jitdump minidump",
+     "add generated code to a minidump, so that its symbol files are found"},
     {"record", record_command, "jitdump record", "profile a command, its generated code with names"},
 };
 

@@ -82,14 +82,16 @@ static struct span renamed(const struct renamed_files *files, struct span path)
 uint32_t described_file(struct described_texts *texts, const struct description *description,
                         uint32_t string)
 {
-    if (string == DESCRIPTION_NONE || description->strings[string].size == 0)
+    if (string == DESCRIPTION_NONE)
         return unknown_file(texts);
     uint32_t *const known = &texts->texts[string].file;
     if (*known == 0) {
         const struct span text =
             printable_text(renamed(texts->renamed, description->strings[string]), texts->rule,
                            &texts->scratch);
-        *known = string_table_add(&texts->files, text.data, (size_t)text.size).number;
+        *known = text.size == 0
+                     ? unknown_file(texts)
+                     : string_table_add(&texts->files, text.data, (size_t)text.size).number;
     }
     return *known;
 }

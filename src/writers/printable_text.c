@@ -42,8 +42,60 @@ static uint64_t find_bad(struct span text, uint64_t at, enum text_rule rule)
     return at;
 }
 
+enum { FIELD_MAX = 4096 };
+
+/* Unicode's White_Space, and a control character that is one. */
+static bool is_space(uint32_t code_point)
+{
+    return (code_point >= 0x09 && code_point <= 0x0d) || code_point == 0x20 || code_point == 0x85 ||
+           code_point == 0xa0 || code_point == 0x1680 ||
+           (code_point >= 0x2000 && code_point <= 0x200a) || code_point == 0x2028 ||
+           code_point == 0x2029 || code_point == 0x202f || code_point == 0x205f ||
+           code_point == 0x3000;
+}
+
+static bool is_continuation(unsigned char byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+/* How many bytes of space the text begins with, or ends with; 0: none. */
+static unsigned int space_at(struct span text)
+{
+    uint32_t code_point;
+    const unsigned int size = jd_utf8_character(text, &code_point);
+    return is_space(code_point) ? size : 0;
+}
+
+static unsigned int space_before_end(struct span text)
+{
+    unsigned int size = 1;
+    while (size < 4 && size < text.size && is_continuation(text.data[text.size - size]))
+        size++;
+    return space_at((struct span){text.data + (text.size - size), size}) == size ? size : 0;
+}
+
+static struct span without_spaces(struct span text)
+{
+    unsigned int space;
+    while (text.size > 0 && (space = space_at(text)) > 0) {
+        text.data += space;
+        text.size -= space;
+    }
+    if (text.size > FIELD_MAX) {
+        text.size = FIELD_MAX;
+        while (text.size > FIELD_MAX - 3 && is_continuation(text.data[text.size]))
+            text.size--;
+    }
+    while (text.size > 0 && (space = space_before_end(text)) > 0)
+        text.size -= space;
+    return text;
+}
+
 struct span printable_text(struct span text, enum text_rule rule, struct bytes *memory)
 {
+    if (rule == TEXT_FIELD)
+        text = without_spaces(text);
     uint64_t at = find_bad(text, 0, rule);
     if (at == text.size)
         return text;
@@ -57,7 +109,8 @@ struct span printable_text(struct span text, enum text_rule rule, struct bytes *
 struct span printable_name(struct span name, enum text_rule rule, struct bytes *memory)
 {
     static const char nameless[] = "<anonymous>";
-    if (name.size == 0)
+    const struct span text = printable_text(name, rule, memory);
+    if (text.size == 0)
         return (struct span){(const unsigned char *)nameless, sizeof(nameless) - 1};
-    return printable_text(name, rule, memory);
+    return text;
 }

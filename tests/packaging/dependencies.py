@@ -26,8 +26,7 @@ MAY_KNOW = {
     "check": ["reader", "format"],
     "writers": ["reader", "platform", "format"],
     "inject": ["writers", "reader"],
-    "object": ["format"],
-    "collector": ["object", "emitter", "system", "platform", "format"],
+    "collector": ["emitter", "system", "platform", "format"],
     "tool": ["inject", "writers", "check", "reader", "platform", "format"],
 }
 

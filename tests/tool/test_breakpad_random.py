@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Random histories -> a dump -> jitdump breakpad and jitdump minidump: at every address of the code
+each reader says the function, the inlined calls, files and lines that were described.
+
+    test_breakpad_random.py JITDUMP ENCODE [HISTORIES [LOADS [SEED]]]
+"""
+import itertools
+import os
+import pathlib
+import random
+import sys
+import tempfile
+
+from jitdump_tests import breakpad
+from jitdump_tests import dump_bytes
+from jitdump_tests import histories
+from jitdump_tests.histories import OUTERMOST_LINES, PERF, SAMPLY_2023, SAMPLY_2026
+from jitdump_tests.inlining_descriptions import NONE, Description, Function, Position
+
+SKIPPED = 77
+PAGE = 4096
+
+
+def random_maps(choose: random.Random, addresses) -> str:
+    """All that there is, in mappings that lie together, between others."""
+    begin, end = min(addresses) // PAGE * PAGE, (max(addresses) // PAGE + 1) * PAGE
+    cuts = sorted(choose.choices(range(begin, end + 1, PAGE), k=choose.randint(0, 3)))
+    ends = [begin, *cuts, end]
+    lines = ["00400000-00401000 r-xp 00000000 fe:01 4711 /usr/bin/jit"]
+    lines += [f"{a:x}-{b:x} rwxp 00000000 00:00 0" for a, b in zip(ends, ends[1:]) if a < b]
+    lines += ["ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]"]
+    return "\n".join(lines) + "\n"
+
+
+def check_history(tool, encode, directory, history, choose, dialect) -> tuple:
+    outermost = choose.random() < 0.3
+    dump = history.write(encode, directory, dialect, OUTERMOST_LINES if outermost else 0)
+    count = len(history.operations)
+    options = []
+    if choose.random() < 0.5 and count > 1:
+        count = choose.randrange(count // 2, count)
+        options = ["--at", dump_bytes.time_after(dump, count)]
+    truth = history.chains(history.live_after(count), dialect, outermost)
+    pid = int(dump.stem.split("-")[1])
+    wrong = breakpad.check(tool, dump, truth, random_maps(choose, truth), *options, pid=pid)
+    if wrong:
+        print(f"{wrong} wrong; dialect {dialect}, outermost {outermost}, options {options}")
+    dump.unlink()
+    return wrong, len(truth), max(map(len, truth.values()))
+
+
+def many_pieces() -> histories.History:
+    """Calls of more ranges than one line takes, within each other."""
+    functions = [Function(f"function{i}", f"file{i}.js", 1, 1, 0) for i in range(3)]
+    positions = [Position(0, 10, 1, NONE), Position(1, 20, 1, 0), Position(2, 30, 1, 1)]
+    offsets = [(3 * i + k, k) for i in range(700) for k in range(3)]
+    description = Description(2100, functions, positions, offsets)
+    return histories.History([histories.Piece("pieces", description)],
+                             [histories.Operation(0, histories.BASE + 64, False)])
+
+
+def main() -> int:
+    tool, encode = sys.argv[1:3]
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    loads = int(sys.argv[4]) if len(sys.argv) > 4 else 300
+    seed = sys.argv[5] if len(sys.argv) > 5 else os.urandom(8).hex()
+    if not breakpad.installed():
+        return SKIPPED
+    print(f"{count} histories of {loads} loads, seed {seed}", flush=True)
+    choose = random.Random(seed)
+    wrong, asked, deepest = 0, 0, 0
+    with tempfile.TemporaryDirectory() as name:
+        dialects = zip(range(count + 2), itertools.cycle((SAMPLY_2026, SAMPLY_2023, PERF)))
+        for number, dialect in dialects:
+            history = many_pieces() if number < 2 else histories.random_history(choose, loads)
+            counts = check_history(tool, encode, pathlib.Path(name), history, choose, dialect)
+            wrong += counts[0]
+            asked += counts[1]
+            deepest = max(deepest, counts[2])
+    print(f"{asked} addresses, chains of up to {deepest}, {wrong} wrong answers of "
+          f"{' and '.join(breakpad.installed())}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
