@@ -117,15 +117,15 @@ static char *full_name(const struct reported *reported, const struct itt_method 
 
 static void load(const struct itt_method *method, const struct itt_region *region)
 {
-    struct itt_track track;
+    struct call_track track;
     struct jitdump_code code = {
         .name = region->name, .code_addr = region->address, .code_size = region->size};
-    if (jd_itt_track_describe(&track, method, region)) {
+    if (jd_itt_track_make(&track, method, region)) {
         code.tracks = &track.track;
         code.track_count = 1;
     }
     jd_collector_load(&code);
-    jd_itt_track_free(&track);
+    jd_call_track_free(&track);
 }
 
 /* Loads all of a method's code anew, as it is now. */

@@ -3,178 +3,123 @@
 #include "itt_track.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* As many calls as positions can have above them. */
+/* As deep as calls are looked for, each in the other. */
 #define DEPTH_MAX 200
 
-/* The code of an inlined call, or the whole: from `start` to `end` in the code. */
-struct call {
-    const struct itt_region *region;
-    uint32_t start;
-    uint32_t end;
-    uint32_t parent; /* index; of the whole: JITDUMP_NONE */
-    uint32_t depth;
-    /* The position of its caller, where it is called. */
-    uint32_t site;
-};
-
-struct calls {
-    struct call *items;
+struct itt_calls {
+    /* Side by side: a region is the code of one call. */
+    struct track_call *calls;
+    struct track_range *ranges;
+    const struct itt_region **regions;
     size_t count;
     size_t capacity;
     size_t line_count; /* of all */
 };
 
-static bool add_call(struct calls *calls, struct call call)
+static bool grow(struct itt_calls *calls)
 {
-    if (calls->count == calls->capacity) {
-        const size_t capacity = calls->capacity != 0 ? 2 * calls->capacity : 16;
-        struct call *const items = realloc(calls->items, capacity * sizeof(*items));
-        if (items == NULL)
-            return false;
-        calls->items = items;
-        calls->capacity = capacity;
-    }
-    calls->items[calls->count++] = call;
-    calls->line_count += call.region->line_count;
+    if (calls->count < calls->capacity)
+        return true;
+    const size_t capacity = calls->capacity != 0 ? 2 * calls->capacity : 16;
+    void *const items = realloc(calls->calls, capacity * sizeof(*calls->calls));
+    if (items != NULL)
+        calls->calls = items;
+    void *const ranges = realloc(calls->ranges, capacity * sizeof(*calls->ranges));
+    if (ranges != NULL)
+        calls->ranges = ranges;
+    void *const regions = realloc((void *)calls->regions, capacity * sizeof(*calls->regions));
+    if (regions != NULL)
+        calls->regions = regions;
+    if (items == NULL || ranges == NULL || regions == NULL)
+        return false;
+    calls->capacity = capacity;
+    return true;
+}
+
+static uint32_t line_in(const struct itt_calls *calls, uint32_t call, uint32_t offset)
+{
+    const struct itt_region *const region = calls->regions[call];
+    return jd_itt_line_at(region->lines, region->line_count, offset - calls->ranges[call].start);
+}
+
+static bool add_call(struct itt_calls *calls, const struct itt_region *region, uint32_t start,
+                     uint32_t parent)
+{
+    if (!grow(calls))
+        return false;
+    calls->calls[calls->count] = (struct track_call){
+        .name = region->name,
+        .file = region->file,
+        .parent = parent,
+        .site_line = parent != JITDUMP_NONE ? line_in(calls, parent, start) : 0};
+    calls->ranges[calls->count] =
+        (struct track_range){(uint32_t)calls->count, start, start + region->size};
+    calls->regions[calls->count++] = region;
+    calls->line_count += region->line_count;
     return true;
 }
 
 /* What is inlined in the call, a level down. What lies outside of it is not. */
-static bool add_children(struct calls *calls, const struct itt_method *method, uint32_t parent)
+static bool add_children(struct itt_calls *calls, const struct itt_method *method, uint32_t parent,
+                         unsigned int depth)
 {
-    const struct call above = calls->items[parent];
-    const uint64_t base = calls->items[0].region->address;
-    for (const struct itt_method *child = method->first_child; child != NULL;
+    const struct track_range above = calls->ranges[parent];
+    const uint64_t base = calls->regions[0]->address;
+    for (const struct itt_method *child = method->first_child; child != NULL && depth < DEPTH_MAX;
          child = child->next_sibling) {
         for (uint32_t i = 0; i < child->region_count; i++) {
             const struct itt_region *const region = &child->regions[i];
             const uint64_t start = region->address - base;
-            if (region->address < base || start < above.start || start >= above.end ||
-                region->size > above.end - start || region->size == 0 || above.depth == DEPTH_MAX)
-                continue;
-            const struct call call = {.region = region,
-                                      .start = (uint32_t)start,
-                                      .end = (uint32_t)start + region->size,
-                                      .parent = parent,
-                                      .depth = above.depth + 1};
             const uint32_t index = (uint32_t)calls->count;
-            if (!add_call(calls, call) || !add_children(calls, child, index))
+            if (region->address < base || start < above.start || start >= above.end ||
+                region->size > above.end - start)
+                continue;
+            if (!add_call(calls, region, (uint32_t)start, parent) ||
+                !add_children(calls, child, index, depth + 1))
                 return false;
         }
     }
     return true;
 }
 
-static int ascending(const void *left, const void *right)
+static struct track_place place_at(const void *context, uint32_t call, uint32_t offset)
 {
-    const uint32_t a = *(const uint32_t *)left;
-    const uint32_t b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
+    return (struct track_place){.line = line_in(context, call, offset)};
 }
 
-/* All offsets at which something may change, ascending, each once. */
-static size_t boundaries(uint32_t *to, const struct calls *calls)
+static bool make(struct call_track *made, const struct itt_calls *calls)
 {
+    const struct track_source source = {.calls = calls->calls,
+                                        .call_count = calls->count,
+                                        .ranges = calls->ranges + 1,
+                                        .range_count = calls->count - 1,
+                                        .code_size = calls->ranges[0].end,
+                                        .place_at = place_at,
+                                        .context = calls};
+    uint32_t *const bounds = malloc((calls->line_count + 2 * calls->count + 1) * sizeof(*bounds));
     size_t count = 0;
-    size_t kept = 0;
-    const uint32_t size = calls->items[0].end;
-    for (size_t i = 0; i < calls->count; i++) {
-        const struct call *const call = &calls->items[i];
-        to[count++] = call->start;
-        to[count++] = call->end;
-        for (uint32_t j = 0; j < call->region->line_count; j++)
-            to[count++] = call->start + call->region->lines[j].offset;
-    }
-    qsort(to, count, sizeof(*to), ascending);
-    for (size_t i = 0; i < count; i++)
-        if (to[i] < size && (kept == 0 || to[kept - 1] != to[i]))
-            to[kept++] = to[i];
-    return kept;
-}
-
-static uint32_t line_at(const struct call *call, uint32_t offset)
-{
-    return jd_itt_line_at(call->region->lines, call->region->line_count, offset - call->start);
-}
-
-/* The deepest call that the offset is in; of two that overlap, the later one. */
-static uint32_t innermost(const struct calls *calls, uint32_t offset)
-{
-    uint32_t found = 0;
-    for (uint32_t i = 1; i < calls->count; i++) {
-        const struct call *const call = &calls->items[i];
-        if (offset >= call->start && offset < call->end && call->depth >= calls->items[found].depth)
-            found = i;
-    }
-    return found;
-}
-
-static bool fill(struct itt_track *made, struct calls *calls)
-{
-    struct jitdump_track *const track = &made->track;
-    const size_t bounds_max = 2 * calls->count + calls->line_count;
-    uint32_t *const bounds = malloc(bounds_max * sizeof(*bounds));
-    made->functions = calloc(calls->count, sizeof(*made->functions));
-    made->positions = calloc(calls->count + bounds_max, sizeof(*made->positions));
-    made->offsets = calloc(bounds_max, sizeof(*made->offsets));
-    const bool have = bounds != NULL && made->functions != NULL && made->positions != NULL &&
-                      made->offsets != NULL;
-    uint32_t position_count = 0;
-    for (uint32_t i = 0; have && i < calls->count; i++) {
-        struct call *const call = &calls->items[i];
-        made->functions[i] =
-            (struct jitdump_function){.name = call->region->name, .file = call->region->file};
-        call->site = JITDUMP_NONE;
-        if (call->parent == JITDUMP_NONE)
-            continue;
-        /* One for each call, though it may be equal to another's: else they would be one call. */
-        const struct call *const caller = &calls->items[call->parent];
-        call->site = position_count;
-        made->positions[position_count++] =
-            (struct jitdump_position){.function = call->parent,
-                                      .line = line_at(caller, call->start),
-                                      .caller = caller->site};
-    }
-    const size_t count = have ? boundaries(bounds, calls) : 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t in = innermost(calls, bounds[i]);
-        const struct call *const call = &calls->items[in];
-        made->positions[position_count] = (struct jitdump_position){
-            .function = in, .line = line_at(call, bounds[i]), .caller = call->site};
-        made->offsets[i] = (struct jitdump_offset){bounds[i], position_count++};
-    }
-    *track = (struct jitdump_track){.struct_size = sizeof(*track),
-                                    .functions = made->functions,
-                                    .function_count = calls->count,
-                                    .positions = made->positions,
-                                    .position_count = position_count,
-                                    .offsets = made->offsets,
-                                    .offset_count = count};
+    if (bounds == NULL)
+        return false;
+    for (size_t i = 0; i < calls->count; i++)
+        for (uint32_t j = 0; j < calls->regions[i]->line_count; j++)
+            bounds[count++] = calls->ranges[i].start + calls->regions[i]->lines[j].offset;
+    const bool done = jd_call_track_make(made, &source, bounds, count);
     free(bounds);
-    return count != 0;
+    return done;
 }
 
-bool jd_itt_track_describe(struct itt_track *made, const struct itt_method *method,
-                              const struct itt_region *region)
+bool jd_itt_track_make(struct call_track *made, const struct itt_method *method,
+                       const struct itt_region *region)
 {
-    struct calls calls = {0};
-    const struct call whole = {.region = region, .end = region->size, .parent = JITDUMP_NONE};
-    *made = (struct itt_track){0};
-    const bool described = add_call(&calls, whole) && add_children(&calls, method, 0) &&
-                           (calls.count > 1 || (region->line_count != 0 && region->file != NULL)) &&
-                           fill(made, &calls);
-    free(calls.items);
-    if (!described)
-        jd_itt_track_free(made);
-    return described;
-}
-
-void jd_itt_track_free(struct itt_track *made)
-{
-    free(made->functions);
-    free(made->positions);
-    free(made->offsets);
-    *made = (struct itt_track){0};
+    struct itt_calls calls = {0};
+    *made = (struct call_track){0};
+    const bool worth = add_call(&calls, region, 0, JITDUMP_NONE) &&
+                       add_children(&calls, method, 0, 0) &&
+                       (calls.count > 1 || (region->line_count != 0 && region->file != NULL));
+    const bool done = worth && make(made, &calls);
+    free(calls.calls);
+    free(calls.ranges);
+    free((void *)calls.regions);
+    return done;
 }

@@ -5,6 +5,9 @@
 #include "jitdump.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -33,4 +36,28 @@ void *jd_memory_copy(uint64_t address, uint64_t size)
     }
     errno = saved_errno;
     return copy;
+}
+
+/* A line of the file, "START-END PERMISSIONS ...". */
+static void take_mapping(const char *line, found_memory *found, void *context)
+{
+    uint64_t start;
+    uint64_t end;
+    char permissions[5];
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &start, &end, permissions) == 3 &&
+        permissions[2] == 'x')
+        found(start, end, context);
+}
+
+void jd_memory_executable(found_memory *found, void *context)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    FILE *const file = fopen("/proc/self/maps", "re");
+    if (file == NULL)
+        return;
+    while (getline(&line, &capacity, file) > 0)
+        take_mapping(line, found, context);
+    free(line);
+    fclose(file);
 }

@@ -10,4 +10,8 @@
  * for the copy; nothing crashes over it. */
 void *jd_memory_copy(uint64_t address, uint64_t size);
 
+/* Calls `found` for all memory of the process that can be executed, by ascending addresses. */
+typedef void found_memory(uint64_t start, uint64_t end, void *context);
+void jd_memory_executable(found_memory *found, void *context);
+
 #endif

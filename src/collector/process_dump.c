@@ -85,6 +85,26 @@ static struct jitdump *the_dump(void)
     return dump;
 }
 
+/* Frames and lines of others may have what can't be written; then the name is better than nothing. The
+ * library says itself what it refuses. */
+static void load_what_can_be(struct jitdump *to, struct jitdump_code *code)
+{
+    if (jitdump_load(to, code, NULL) == 0)
+        return;
+    if (code->eh_frame != NULL) {
+        code->eh_frame = NULL;
+        code->eh_frame_size = 0;
+        code->eh_frame_addr = 0;
+        if (jitdump_load(to, code, NULL) == 0)
+            return;
+    }
+    if (code->tracks != NULL) {
+        code->tracks = NULL;
+        code->track_count = 0;
+        jitdump_load(to, code, NULL);
+    }
+}
+
 void jd_collector_load(struct jitdump_code *code)
 {
     static atomic_bool said;
@@ -98,7 +118,7 @@ void jd_collector_load(struct jitdump_code *code)
     }
     code->struct_size = sizeof(*code);
     code->code_bytes = bytes;
-    jitdump_load(to, code, NULL); /* says itself what it refuses */
+    load_what_can_be(to, code);
     free(bytes);
 }
 

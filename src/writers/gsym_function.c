@@ -5,6 +5,7 @@
  *   even the name is told.
  * - A file where an inlined call is made: else that frame is dropped.
  * - Lines wherever there are inlined calls: these are looked for only if there is a row.
+ * - Not too deep a tree: it goes down that by recursion, and crashes somewhere behind 20 000 levels.
  */
 #include "writers/gsym_function.h"
 
@@ -24,7 +25,10 @@ enum {
 
     /* So many differences of lines a special opcode may have, at most: the fewer, the more bytes of
      * code it can pass. */
-    WINDOW_MAX = 15
+    WINDOW_MAX = 15,
+
+    /* Calls inlined deeper than this are left out: their code is then that of the one around. */
+    DEPTH_MAX = 10000
 };
 
 void gsym_functions_init(struct gsym_functions *functions, unsigned string_size, bool big_endian)
@@ -198,11 +202,14 @@ static void put_inline_info(struct gsym_functions *functions, struct table_strin
     bytes_u8(to, true);
     put_string(functions, name);
     bytes_u16(to, 0); /* it is called from no file, at no line */
-    for (uint32_t i = 0; i < description->call_count; i++) {
+    for (uint32_t i = 0, next; i < description->call_count; i = next) {
         const struct inlined_call *const call = &description->calls[i];
-        const bool is_last = i + 1 == description->call_count;
+        next = i + 1;
+        while (next < description->call_count && description->calls[next].depth >= DEPTH_MAX)
+            next++;
+        const bool is_last = next == description->call_count;
         /* Of the next one; 0 and then one more ends the function's own list. */
-        const uint32_t depth = is_last ? 0 : call[1].depth;
+        const uint32_t depth = is_last ? 0 : description->calls[next].depth;
         put_call(functions, description, call, !is_last && depth > call->depth);
         if (is_last || depth < call->depth)
             bytes_zeros(to, (size_t)call->depth - depth + is_last);

@@ -26,7 +26,8 @@ MAY_KNOW = {
     "check": ["reader", "format"],
     "writers": ["reader", "platform", "format"],
     "inject": ["writers", "reader"],
-    "collector": ["emitter", "system", "platform", "format"],
+    "object": ["format"],
+    "collector": ["object", "emitter", "system", "platform", "format"],
     "tool": ["inject", "writers", "check", "reader", "platform", "format"],
 }
 

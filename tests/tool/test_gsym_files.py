@@ -17,7 +17,7 @@ from jitdump_tests.histories import Place
 from jitdump_tests.output_file import BASE, OutputFile
 
 TOOL = sys.argv.pop(1)
-DEEP = 1000
+DEEPEST = 10000
 needs_reader = unittest.skipUnless(gsym.installed(), "there is no llvm-gsymutil")
 
 
@@ -197,13 +197,33 @@ class FilesTest(OutputFile, unittest.TestCase):
 
     @needs_reader
     def test_deep(self) -> None:
-        self.dump.inlined([b"a.js"], [(b"f", 0), (b"inner", 0)],
-                          [(depth, 1, depth + 1, [(depth, 2 * DEEP - 2 * depth)])
-                           for depth in range(DEEP)], [(0, 0, 7)])
-        self.dump.load(BASE, 2 * DEEP, b"f")
-        chain = self.lookup(BASE + DEEP)
-        self.assertEqual(chain, [Place("inner", "a.js", line) for line in
-                                 [7, *range(DEEP, 1, -1)]] + [Place("f", "a.js", 1)])
+        """Readers crash on trees that are much deeper."""
+        for given in (DEEPEST, DEEPEST + 1):
+            self.dump = dump_bytes.Writer()
+            self.dump.inlined([b"a.js"], [(b"f", 0), (b"inner", 0)],
+                              [(depth, 1, depth + 1, [(depth, 2 * given - 2 * depth)])
+                               for depth in range(given)],
+                              [(0, 0, 7)])
+            self.dump.load(BASE, 2 * given, b"f")
+            self.assertEqual(
+                self.lookup(BASE + given),
+                [Place("inner", "a.js", line) for line in
+                 [7, *range(min(given, DEEPEST), 1, -1)]] + [Place("f", "a.js", 1)])
+
+    @needs_reader
+    def test_beside_what_is_too_deep(self) -> None:
+        """What follows is in its place in the tree."""
+        deep = DEEPEST + 10
+        self.dump.inlined([b"a.js"], [(b"f", 0), (b"inner", 0), (b"beside", 0)],
+                          [(depth, 1, 1, [(depth, 3 * deep - 2 * depth)]) for depth in range(deep)]
+                          + [(1, 2, 2, [(3 * deep - 1, 1)]), (0, 2, 3, [(3 * deep, 1)])],
+                          [(0, 0, 7)])
+        self.dump.load(BASE, 4 * deep, b"f")
+        self.assertEqual(len(self.lookup(BASE + deep + 3)), DEEPEST + 1)
+        f, inner = Place("f", "a.js", 1), Place("inner", "a.js", 2)
+        self.assertEqual(self.lookup(BASE + 3 * deep - 1), [Place("beside", "a.js", 7), inner, f])
+        self.assertEqual(self.lookup(BASE + 3 * deep),
+                         [Place("beside", "a.js", 7), f._replace(line=3)])
 
     def test_wrong_format(self) -> None:
         self.dump.load(BASE, 64, b"f")

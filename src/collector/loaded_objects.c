@@ -1,0 +1,199 @@
+/*
+ * The loader tells debuggers of changes by calling an empty function (r_brk), in the midst of dlopen() too:
+ * the objects are mapped then, and none of their code has run. It holds its lock, so that the list stands
+ * still.
+ */
+#include "platform/c_library.h"
+
+#include "loaded_objects.h"
+
+#include "code_patch.h"
+#include "object/elf_object.h"
+#include "process_dump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__GLIBC__) && UINTPTR_MAX == UINT64_MAX
+
+#include <elf.h>
+#include <link.h>
+
+static struct loaded_symbols wanted;
+static found_symbols *report;
+
+/* The objects that were looked at: their place and name tell them apart, since the loader uses memory
+ * again. */
+static struct seen {
+    uintptr_t address;
+    const void *dynamic;
+} *seen;
+static size_t seen_count;
+static size_t seen_capacity;
+
+struct symbols {
+    uintptr_t function;
+    uintptr_t variable;
+    uint64_t room;
+};
+
+/* A quick look, since most objects have no such name. */
+static bool has_name(const struct elf_object *object, const struct elf_section *table)
+{
+    if (table->link >= object->section_count)
+        return false;
+    const struct span names = object->sections[table->link].data;
+    return names.size != 0 &&
+           memmem(names.data, (size_t)names.size, wanted.function, strlen(wanted.function) + 1) != NULL;
+}
+
+static bool is_named(struct span names, uint32_t offset, const char *name)
+{
+    const size_t size = strlen(name) + 1;
+    return offset < names.size && size <= names.size - offset &&
+           memcmp(names.data + offset, name, size) == 0;
+}
+
+static void find_in_table(const struct elf_object *object, const struct elf_section *table,
+                          struct symbols *symbols)
+{
+    const struct span names = object->sections[table->link].data;
+    const size_t count = (size_t)(table->data.size / sizeof(Elf64_Sym));
+    uint64_t next = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        Elf64_Sym symbol;
+        memcpy(&symbol, table->data.data + i * sizeof(symbol), sizeof(symbol));
+        if (symbol.st_shndx == SHN_UNDEF)
+            continue;
+        if (is_named(names, symbol.st_name, wanted.function))
+            symbols->function = (uintptr_t)symbol.st_value;
+        else if (is_named(names, symbol.st_name, wanted.variable))
+            symbols->variable = (uintptr_t)symbol.st_value;
+    }
+    for (size_t i = 0; symbols->function != 0 && i < count; i++) {
+        Elf64_Sym symbol;
+        memcpy(&symbol, table->data.data + i * sizeof(symbol), sizeof(symbol));
+        if (symbol.st_shndx != SHN_UNDEF && symbol.st_value > symbols->function &&
+            ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_value < next)
+            next = symbol.st_value;
+    }
+    symbols->room = next - symbols->function;
+}
+
+/* Functions begin at multiples of 16, and what is between them is padding; small ones may say so in no
+ * table that is left. */
+#define ROOM_MAX 16
+
+static void look_into(struct span bytes, uintptr_t base, const char *path)
+{
+    struct elf_object object;
+    struct symbols symbols = {0};
+    if (jd_elf_object_read(&object, bytes) != NULL)
+        return;
+    for (uint32_t i = 0; i < object.section_count; i++) {
+        const struct elf_section *const section = &object.sections[i];
+        if ((section->type == SHT_SYMTAB || section->type == SHT_DYNSYM) &&
+            (symbols.function == 0 || symbols.variable == 0) && has_name(&object, section))
+            find_in_table(&object, section, &symbols);
+    }
+    jd_elf_object_free(&object);
+    if (symbols.function != 0 && symbols.variable != 0)
+        report(base + symbols.function, symbols.room < ROOM_MAX ? symbols.room : ROOM_MAX,
+               base + symbols.variable, path);
+}
+
+static void look_at(const struct link_map *map)
+{
+    /* The program itself has no name. */
+    const char *const path = map->l_name[0] != '\0' ? map->l_name : "/proc/self/exe";
+    struct stat status;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+        void *const data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (data != MAP_FAILED) {
+            look_into((struct span){data, (uint64_t)status.st_size}, map->l_addr, path);
+            munmap(data, (size_t)status.st_size);
+        }
+    }
+    close(file);
+}
+
+static bool was_seen(const struct link_map *map)
+{
+    for (size_t i = 0; i < seen_count; i++)
+        if (seen[i].address == map->l_addr && seen[i].dynamic == map->l_ld)
+            return true;
+    return false;
+}
+
+static void note(const struct link_map *map)
+{
+    if (seen_count == seen_capacity) {
+        const size_t capacity = seen_capacity != 0 ? 2 * seen_capacity : 64;
+        struct seen *const more = realloc(seen, capacity * sizeof(*more));
+        if (more == NULL)
+            return;
+        seen = more;
+        seen_capacity = capacity;
+    }
+    seen[seen_count++] = (struct seen){map->l_addr, map->l_ld};
+}
+
+/* Those that are gone: another may come to their place. */
+static void forget_unloaded(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < seen_count; i++) {
+        const struct link_map *map = _r_debug.r_map;
+        while (map != NULL && (map->l_addr != seen[i].address || map->l_ld != seen[i].dynamic))
+            map = map->l_next;
+        if (map != NULL)
+            seen[kept++] = seen[i];
+    }
+    seen_count = kept;
+}
+
+static void objects_changed(void *context)
+{
+    const int saved_errno = errno;
+    (void)context;
+    if (_r_debug.r_state == RT_CONSISTENT) {
+        forget_unloaded();
+        for (const struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next) {
+            if (!was_seen(map)) {
+                note(map);
+                look_at(map);
+            }
+        }
+    }
+    errno = saved_errno;
+}
+
+void jd_loaded_objects_watch(const struct loaded_symbols *symbols, found_symbols *found)
+{
+    static atomic_bool said;
+    wanted = *symbols;
+    report = found;
+    objects_changed(NULL);
+    const char *const error =
+        jd_patch_function((uintptr_t)_r_debug.r_brk, ROOM_MAX, objects_changed, NULL);
+    if (error != NULL)
+        jd_collector_report(&said, "objects that are loaded later are not seen: of the loader, %s", error);
+}
+
+#else
+
+void jd_loaded_objects_watch(const struct loaded_symbols *symbols, found_symbols *found)
+{
+    (void)symbols;
+    (void)found;
+}
+
+#endif
