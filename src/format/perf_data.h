@@ -37,6 +37,8 @@ _Static_assert(sizeof(struct perf_data_header) == 104, "perf.data");
 /* Of the features: where the AUX traces' events lie. A number of them, then for each its offset in the
  * file and its size, 8 bytes each. */
 #define PERF_FEATURE_AUXTRACE 18
+/* Descriptions of tracepoints. */
+#define PERF_FEATURE_TRACING_DATA 1
 
 /* What goes through a pipe has these 16 bytes of it, and its attributes and features as events. */
 #define PERF_DATA_PIPE_HEADER_SIZE 16
@@ -66,6 +68,7 @@ enum perf_event_type {
     PERF_EVENT_FINISHED_ROUND = 68,
     PERF_EVENT_AUXTRACE = 71,
     PERF_EVENT_TIME_CONV = 79,
+    PERF_EVENT_HEADER_FEATURE = 80,
     PERF_EVENT_COMPRESSED = 81,
     PERF_EVENT_FINISHED_INIT = 82,
     PERF_EVENT_COMPRESSED2 = 83

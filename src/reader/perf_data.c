@@ -183,6 +183,15 @@ bool jd_perf_data_next(struct perf_data *data, struct perf_event *event)
             return fail(data, data->offset, "the events end within an AUX trace");
         event->size += trace;
     }
+    if (header.type == PERF_EVENT_TRACING_DATA) { /* only in what went through a pipe */
+        uint32_t behind = 0;
+        if (event->payload.size >= sizeof(behind))
+            memcpy(&behind, event->payload.data, sizeof(behind));
+        const uint64_t padded = ((uint64_t)behind + 7) / 8 * 8;
+        if (padded > left - header.size)
+            return fail(data, data->offset, "the events end within the description of tracepoints");
+        event->size += padded;
+    }
     data->offset += event->size;
     return true;
 }

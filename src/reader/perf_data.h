@@ -31,7 +31,7 @@ struct perf_event {
     uint64_t offset; /* in the file */
     uint32_t type;   /* enum perf_event_type, or one that is not known here */
     uint16_t misc;
-    /* With its header; for an AUX trace also with the trace, which lies behind the event. */
+    /* With its header; also with an AUX trace, or a description of tracepoints, that lies behind it. */
     uint64_t size;
     struct span payload; /* what follows the event's header, without an AUX trace */
 };

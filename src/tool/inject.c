@@ -2,7 +2,7 @@
 #include "tool/inject.h"
 
 #include "tool/inject_files.h"
-#include "tool/input.h"
+#include "tool/inject_input.h"
 #include "tool/messages.h"
 #include "tool/whole_file.h"
 
@@ -162,7 +162,7 @@ bool inject(const struct inject_request *request, struct inject_summary *summary
     struct injecting injecting = {.request = request, .summary = summary};
     struct mapped_file file;
     *summary = (struct inject_summary){0};
-    if (!open_file(&file, request->profile))
+    if (!open_profile(&file, request->profile))
         return false;
     const bool injected = inject_profile(&injecting, (struct span){file.data, file.size});
     injected_dumps_free(&injecting.dumps);

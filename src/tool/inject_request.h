@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct inject_request {
-    const char *profile;
+    const char *profile; /* "-": standard input */
     const char *output; /* the ELF files go into a folder of this name with .jit behind it */
     /* Dumps that are not, or may not be, where the profile says. */
     const char *const *dumps;

@@ -14,6 +14,7 @@
 
 #include "inject/hidden_code.h"
 #include "inject/layout.h"
+#include "inject/pipe_profile.h"
 #include "inject/profile_writer.h"
 #include "reader/read_history.h"
 
@@ -30,7 +31,7 @@ const char *target_output;
 
 enum { LAYERS = 3, ONLY_SAMPLED = 4, WITH_HOLE = 8, DROP = 16, BY_NAME = 32 };
 
-static int files[2]; /* an ELF file, a profile */
+static int files[3]; /* an ELF file, a profile, one that went through a pipe */
 
 static void write_files(const struct history *history, const struct layout *layout,
                         struct ranges *used, uint8_t bits)
@@ -191,6 +192,38 @@ static void inject(const struct history *history, struct perf_data *data, uint8_
     jd_profile_scan_free(&scan);
 }
 
+/* As a file, what went through a pipe. Its attributes and events can be read if they could there. */
+static bool convert(struct span *profile)
+{
+    struct problem problem = {0};
+    struct stat status;
+    REQUIRE(ftruncate(files[2], 0) == 0);
+    const enum pipe_error error = jd_pipe_profile_write(files[2], *profile, &problem);
+    REQUIRE(error != PIPE_NOT_READABLE || problem.reason != NULL);
+    if (error != PIPE_OK)
+        return false;
+    REQUIRE(fstat(files[2], &status) == 0);
+    profile->size = (uint64_t)status.st_size;
+    profile->data = mmap(NULL, (size_t)profile->size, PROT_READ, MAP_PRIVATE, files[2], 0);
+    REQUIRE(profile->data != MAP_FAILED);
+    return true;
+}
+
+static void inject_profile(const struct history *history, struct span profile, uint8_t bits)
+{
+    struct perf_data data;
+    const bool converted = jd_is_pipe_profile(profile);
+    if (converted && !convert(&profile))
+        return;
+    const enum perf_data_error error = jd_perf_data_init(&data, profile);
+    REQUIRE(!converted || error != PERF_DATA_NOT_READABLE);
+    if (error == PERF_DATA_OK)
+        inject(history, &data, bits);
+    jd_perf_data_free(&data);
+    if (converted)
+        munmap((void *)(uintptr_t)profile.data, (size_t)profile.size);
+}
+
 /* So that what is behind it is guarded. */
 static unsigned char *copy(const uint8_t *bytes, size_t size)
 {
@@ -204,7 +237,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 3; i++)
         files[i] = memfd_create("file", 0);
     return 0;
 }
@@ -224,10 +257,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct history history;
     failing = bytes[0];
     if (jd_history_read(&history, &file, NULL) == HISTORY_OK) {
-        struct perf_data data;
-        if (jd_perf_data_init(&data, (struct span){profile, left - dump_size}) == PERF_DATA_OK)
-            inject(&history, &data, bytes[1]);
-        jd_perf_data_free(&data);
+        inject_profile(&history, (struct span){profile, left - dump_size}, bytes[1]);
         jd_history_free(&history);
     }
     failing = 0;

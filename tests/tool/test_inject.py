@@ -233,6 +233,26 @@ class Outputs(InjectTest):
                              perf_data.PERF_RECORD_AUXTRACE)
             self.assertEqual(event[-len(trace):], trace)
 
+    def test_through_a_pipe(self) -> None:
+        """perf record -o - | jitdump inject -i -: the new profile is a file."""
+        session = self.session()
+        stream, output = session.directory / "stream", session.directory / "output"
+        script = f'perf {" ".join([*perf.RECORD, *perf.MONOTONIC])} -o - -- sh -c "$1" | cat >$2'
+        perf.run(["sh", "-c", script, "sh", f"exec {perf.WORKLOAD} {' '.join(SHORT)} lines >{output}",
+                  stream], cwd=session.directory, env=session.environment)
+        truth = Truth(output.read_text(encoding="utf-8"))
+        for source in (stream, "-"):
+            with self.subTest(source), stream.open("rb") as opened:
+                done = tool.run("inject", "-i", source, "-o", session.injected, stdin=opened)
+                self.assertEqual((done.status, done.err), (0, ""))
+                self.verdict(session, truth)
+        for size in (8, 16, 24, 200, len(stream.read_bytes()) - 1):
+            short = session.directory / "short"
+            short.write_bytes(stream.read_bytes()[:size])
+            refused = tool.run("inject", "-i", short, "-o", session.directory / "none")
+            self.assertEqual(refused.status, 2, size)
+            self.assertFalse((session.directory / "none").exists())
+
     def test_refused(self) -> None:
         session = self.session()
         session.perf(*perf.RECORD, *perf.MONOTONIC, "-z", "-o", session.data, "--", "true")
