@@ -1,8 +1,8 @@
 """The programs that are profiled, each with the truth about every address of its generated code."""
 from __future__ import annotations
 
-import bisect
 import collections
+import dataclasses
 import json
 import os
 import pathlib
@@ -106,6 +106,45 @@ def workload(*options: str):
             return Expected(frames, callers, STARTS)
         return truth
     return program
+
+
+def placed(output: str) -> Truth:
+    """What the output of a program of tests/consumers/perf says, whatever pid it has there."""
+    placements = Placements(output)
+
+    def truth(sample: Shown) -> Optional[Expected]:
+        place = placements.at(sample.pid, sample.ip, sample.time)
+        return place and Expected([Place(place[0].name, place[0].file, place[0].line_at(place[1]))])
+    return truth
+
+
+def container(recording: Recording, who: Perf, scale: float) -> Truth:
+    """Has pids and a /proc of its own, and has ended when the profile is looked at."""
+    return placed(recording.record(
+        who, "unshare", "--pid", "--mount-proc", "--fork", WORKLOAD, "--duration-ms",
+        int(1000 * scale), "shares"))
+
+
+def other_clock(recording: Recording, who: Perf, scale: float) -> Truth:
+    """Without -k mono. The samples have other times than the truth: the program is one in which no
+    address is used twice."""
+    truth = placed(recording.record(who, WORKLOAD, "--duration-ms", int(1000 * scale), "shares",
+                                    clock=False))
+    return lambda sample: truth(dataclasses.replace(sample, time=1 << 63))
+
+
+def missing_dump(recording: Recording, who: Perf, scale: float) -> Truth:
+    """Three processes, one of whose dumps is gone: of the two others."""
+    script = " & ".join([f'"$0" --duration-ms {int(1000 * scale)} shares >out$$.{i}'
+                         for i in range(3)]) + " & wait"
+    recording.record(who, "sh", "-c", script, WORKLOAD)
+    outputs = [path.read_text() for path in sorted(recording.directory.glob("out*"))]
+    truths = {placements.pid: placed(output) for output in outputs
+              for placements in [Placements(output)]}
+    gone = min(truths)
+    (recording.directory / f"jit-{gone}.dump").unlink()
+    del truths[gone]
+    return lambda sample: truths[sample.pid](sample) if sample.pid in truths else None
 
 
 def chains(how: str, *functions: str):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -88,6 +89,22 @@ class More(TruthTest):
     def test_reused(self) -> None:
         self.needs("JITDUMP_CHAINS")
         self.check(programs.chains("reused", "keeper", "pushing"), REUSED_MIN)
+
+    def test_container(self) -> None:
+        """P19: perf inject finds nothing when it has ended."""
+        done = subprocess.run(["unshare", "--pid", "--mount-proc", "--fork", "true"], check=False,
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            self.skipTest(done.stderr)
+        self.check(programs.container)
+
+    def test_without_mono(self) -> None:
+        """P3: perf inject refuses."""
+        self.check(programs.other_clock)
+
+    def test_missing_dump(self) -> None:
+        """P27: perf inject names none of the three processes."""
+        self.check(programs.missing_dump)
 
     def test_bf(self) -> None:
         self.needs("JITDUMP_EXAMPLES")
