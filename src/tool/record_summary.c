@@ -224,10 +224,14 @@ static void print_chains(const struct summary *summary)
     }
     if (!record_chains_count(&chains, summary->directory->profile, summary->directory->path))
         return;
-    if (chains.all + chains.below == RECORD_CHAINS_MAX)
+    /* Where perf could not unwind at all, it shows nothing, not even where the sample is. */
+    uint64_t all = sum->named;
+    if (chains.all + chains.below == RECORD_CHAINS_MAX) {
         snprintf(note, sizeof(note), "  (of the first %d, by perf)", RECORD_CHAINS_MAX);
-    if (chains.all != 0)
-        print_share("whole chain", chains.whole, chains.all, note);
+        all = chains.all;
+    }
+    if (all != 0)
+        print_share("whole chain", chains.whole, all, note);
     print_below(chains.below, note);
 }
 
