@@ -83,10 +83,12 @@ static bool hides_living_code(const struct looking *looking,
 
 static bool hides(struct looking *looking, const struct scanned_mapping *mapping)
 {
-    if (!mapping->executable || !jd_ranges_overlap(&looking->code, mapping->begin, mapping->end) ||
+    if (!jd_ranges_overlap(&looking->code, mapping->begin, mapping->end) ||
         !jd_scan_descends(looking->scan, mapping->pid, looking->pid))
         return false;
-    return jd_scan_is_anonymous(mapping->name) || hides_living_code(looking, mapping);
+    /* Made writable for a moment, memory without a file is not executable, and hides all the same. */
+    return jd_scan_is_anonymous(mapping->name) ||
+           (mapping->executable && hides_living_code(looking, mapping));
 }
 
 bool jd_hiding_events_add(struct hiding_events *events, const struct profile_scan *scan,
