@@ -36,7 +36,7 @@ static void register_object(const struct jit_code_entry *entry)
         return;
     void *const bytes = jd_memory_copy((uintptr_t)entry->object, entry->size);
     struct object_code *const code =
-        bytes != NULL ? jd_object_code_read(bytes, entry->size, NULL, NULL) : NULL;
+        bytes != NULL ? jd_object_code_read(bytes, entry->size, LOADED_BY_GDB, NULL, NULL) : NULL;
     if (code != NULL)
         jd_pending_code_add(code, entry);
 }

@@ -124,7 +124,7 @@ static void load(const struct itt_method *method, const struct itt_region *regio
         code.tracks = &track.track;
         code.track_count = 1;
     }
-    jd_collector_load(&code);
+    jd_collector_load(&code, LOADED_BY_ITT);
     jd_call_track_free(&track);
 }
 

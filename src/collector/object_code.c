@@ -4,7 +4,6 @@
 
 #include "call_track.h"
 #include "memory.h"
-#include "process_dump.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +26,8 @@ static void read_dwarf(struct object_code *code)
     jd_dwarf_calls_read(&code->calls, &code->lines, dwarf);
 }
 
-struct object_code *jd_object_code_read(void *bytes, uint64_t size, place_sections *place,
-                                        const void *context)
+struct object_code *jd_object_code_read(void *bytes, uint64_t size, enum loaded_by by,
+                                        section_placer *place, const void *context)
 {
     static atomic_bool said;
     struct object_code *const code = calloc(1, sizeof(*code));
@@ -36,6 +35,7 @@ struct object_code *jd_object_code_read(void *bytes, uint64_t size, place_sectio
         free(bytes);
         return NULL;
     }
+    code->by = by;
     code->bytes = bytes;
     const char *const error = jd_elf_object_read(&code->object, (struct span){bytes, size});
     if (error != NULL)
@@ -279,7 +279,7 @@ static void load(const struct object_code *code, const struct elf_function *func
         load.eh_frame_size = frames->bytes.size;
         load.eh_frame_addr = frames->address;
     }
-    jd_collector_load(&load);
+    jd_collector_load(&load, code->by);
     jd_call_track_free(&track);
 }
 

@@ -7,9 +7,11 @@
 
 #include "object/dwarf_calls.h"
 #include "object/elf_object.h"
+#include "process_dump.h"
 
 /* An object's functions that are not loaded yet. Owns all that it points to. */
 struct object_code {
+    enum loaded_by by;
     void *bytes;
     struct elf_object object;
     struct elf_function *functions;
@@ -26,12 +28,12 @@ struct object_code {
 };
 
 /* Where the object's sections lie, if someone else than the object says it; NULL: as the object says. */
-typedef void place_sections(struct elf_object *object, const void *context);
+typedef void section_placer(struct elf_object *object, const void *context);
 
 /* Takes `bytes` over, which were allocated. NULL: there are no functions in it, or it can't be read, and has
  * been said why. */
-struct object_code *jd_object_code_read(void *bytes, uint64_t size, place_sections *place,
-                                        const void *context);
+struct object_code *jd_object_code_read(void *bytes, uint64_t size, enum loaded_by by,
+                                        section_placer *place, const void *context);
 void jd_object_code_free(struct object_code *code);
 
 /* Loads all functions from `start` to `end` that were not yet loaded. */

@@ -3,6 +3,7 @@
 #include "pending_code.h"
 
 #include "memory.h"
+#include "preloaded.h"
 #include "system/shield.h"
 
 #include <pthread.h>
@@ -58,7 +59,10 @@ static void load_executable(uint64_t start, uint64_t end, void *context)
 void jd_pending_code_add(struct object_code *code, const void *key)
 {
     pthread_once(&registered, register_child);
-    jd_memory_executable(load_executable, code);
+    if (jd_collector_is_preloaded())
+        jd_memory_executable(load_executable, code);
+    else
+        jd_object_code_load(code, 0, UINT64_MAX); /* nobody would tell when it is executable */
     struct waiting_object *const object =
         code->loaded_count < code->function_count ? malloc(sizeof(*object)) : NULL;
     if (object == NULL) {

@@ -1,17 +1,15 @@
-/*
- * What happens when the loader has loaded this: nothing, unless it was preloaded.
- */
 #include "platform/c_library.h"
 
-#include "gdb_jit.h"
-#include "process_dump.h"
+#include "preloaded.h"
+
 #include "system/shield.h"
 
 #include <dlfcn.h>
+#include <stddef.h>
 #include <string.h>
 
-/* Whether $LD_PRELOAD names this file, by whatever path. */
-static bool is_preloaded(void)
+/* By whatever path the variable names the file. */
+bool jd_collector_is_preloaded(void)
 {
     static const char mine;
     Dl_info here;
@@ -20,10 +18,4 @@ static bool is_preloaded(void)
         return false;
     const char *const slash = strrchr(here.dli_fname, '/');
     return strstr(preloaded, slash != NULL ? slash + 1 : here.dli_fname) != NULL;
-}
-
-__attribute__((constructor)) static void begin(void)
-{
-    if (jd_collector_allowed() && is_preloaded())
-        jd_gdb_jit_watch();
 }

@@ -105,7 +105,7 @@ static void load_what_can_be(struct jitdump *to, struct jitdump_code *code)
     }
 }
 
-void jd_collector_load(struct jitdump_code *code)
+void jd_collector_load(struct jitdump_code *code, enum loaded_by by)
 {
     static atomic_bool said;
     struct jitdump *const to = the_dump();
@@ -118,7 +118,8 @@ void jd_collector_load(struct jitdump_code *code)
     }
     code->struct_size = sizeof(*code);
     code->code_bytes = bytes;
-    load_what_can_be(to, code);
+    if (!jd_told_already(code, by))
+        load_what_can_be(to, code);
     free(bytes);
 }
 

@@ -5,6 +5,7 @@
 #define JITDUMP_COLLECTOR_PROCESS_DUMP_H
 
 #include "jitdump.h"
+#include "told_already.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,8 +15,9 @@
 bool jd_collector_allowed(void);
 
 /* Appends the code, of which code_bytes is NULL: the bytes are copied from code_addr. What can't be read
- * there is no code, and nothing is appended. Whatever fails is only reported. */
-void jd_collector_load(struct jitdump_code *code);
+ * there is no code, and nothing is appended; nor is what another interface has told of with no less about it.
+ * Whatever fails is only reported. */
+void jd_collector_load(struct jitdump_code *code, enum loaded_by by);
 
 /* Writes what is still buffered. Opens nothing. */
 void jd_collector_flush(void);

@@ -3,9 +3,12 @@ runtimes' own listings of their functions."""
 from __future__ import annotations
 
 import collections
+import json
 import os
 import pathlib
+import re
 import shutil
+import sys
 from typing import Dict, List, Sequence
 
 from jitdump_tests import jitdump_reader, perf
@@ -25,8 +28,9 @@ class RuntimeTest(PerfTest):
 
     def record(self, command: Sequence[object], **environment: str) -> int:
         """Runs it under perf; the pid of the one process that has a dump."""
-        self.recording.environment.update(environment)
-        self.recording.perf(*perf.RECORD, *perf.MONOTONIC, "-o", self.recording.data, "--", *command)
+        words = [f"{name}={value}" for name, value in environment.items()]
+        self.output = self.recording.perf(*perf.RECORD, *perf.MONOTONIC, "-o", self.recording.data, "--",
+                                          "env", *words, *command).stdout
         (dump,) = self.recording.directory.glob("jit-*.dump")
         jitdump_reader.read(str(dump), allow_torn_tail=True)
         return int(dump.stem.split("-")[1])
@@ -53,6 +57,78 @@ class RuntimeTest(PerfTest):
                 wrong[f"{sample.symbol} not {names[-1]}"] += 1
         total = sum(found.values())
         print(f"samples: {self.id()} n={total} {dict(found)} {wrong.most_common(3)}")
+        self.assertGreaterEqual(total, SAMPLES_MIN)
+        self.assertGreaterEqual(found["right"], RIGHT_MIN * total)
+
+
+    def python(self, module: str) -> str:
+        """A Python that has the package: $JITDUMP_TESTS_PYTHON, or the one that runs this."""
+        python = os.environ.get("JITDUMP_TESTS_PYTHON", sys.executable)
+        if perf.run([python, "-c", f"import {module}"], check=False).returncode != 0:
+            self.skipTest(f"{python} has no package {module}")
+        return python
+
+
+class Numba(RuntimeTest):
+    @staticmethod
+    def demangled(name: str) -> str:
+        """As perf does it: without arguments."""
+        return perf.run(["c++filt", "-p", name]).stdout.strip() if name.startswith("_Z") else name
+
+    def listing(self) -> Listing:
+        """A function reaches to the next one, or is of a page at most."""
+        functions = sorted((address, self.demangled(name))
+                           for name, address in map(json.loads, self.output.splitlines()))
+        listing = Listing()
+        for (address, name), (end, _) in zip(functions, [*functions[1:], (functions[-1][0] + 4096, "")]):
+            listing.add(address, min(end - address, 4096), name)
+        return listing
+
+    def check(self, **environment: str) -> None:
+        pid = self.record([self.python("numba"), HERE / "numba_mix.py", "2"], **environment)
+        self.check_names(pid, self.listing())
+
+    def test_gdb(self) -> None:
+        self.check(LD_PRELOAD=COLLECTOR)
+
+    def test_itt(self) -> None:
+        self.check(INTEL_JIT_PROFILER64=COLLECTOR, INTEL_JIT_BACKWARD_COMPATIBILITY="1",
+                   NUMBA_ENABLE_PROFILING="1")
+
+    def test_modules(self) -> None:
+        self.check(INTEL_LIBITTNOTIFY64=COLLECTOR, NUMBA_ENABLE_PROFILING="1")
+
+
+class Wasmtime(RuntimeTest):
+    def test_functions(self) -> None:
+        pid = self.record([self.python("wasmtime"), HERE / "wasmtime_mix.py", "2"],
+                          INTEL_JIT_PROFILER64=COLLECTOR)
+        listing = Listing()
+        for name, address, size in map(json.loads, self.output.splitlines()):
+            # It reports wasm[0]::function[1]::spin as the method spin of the class wasmtime.
+            listing.add(address, size, re.sub(r"^wasm\[.*::", "wasmtime::", name))
+        self.check_names(pid, listing)
+
+
+class Jax(RuntimeTest):
+    def test_functions(self) -> None:
+        """XLA writes the objects that it loads to files, but not where it does: names alone."""
+        directory = self.recording.directory / "xla"
+        pid = self.record([self.python("jax"), HERE / "jax_mix.py", "3"], LD_PRELOAD=COLLECTOR,
+                          JAX_PLATFORMS="cpu", XLA_FLAGS=f"--xla_dump_to={directory}")
+        names = set()
+        for path in directory.glob("*.o"):
+            names.update(line.split()[-1] for line in
+                         perf.run(["readelf", "-sW", path]).stdout.splitlines() if " FUNC " in line)
+        self.recording.inject()
+        found: Dict[str, int] = collections.Counter()
+        for line in self.recording.script("-G", "-F", "pid,ip,sym,dso").splitlines():
+            match = re.match(r" *(\d+) +[0-9a-f]+ (.*) \((.*)\)$", line)
+            if match and int(match[1]) == pid and ("jitted-" in match[3] or match[3] in ("//anon", "[unknown]")):
+                found["right" if match[2] in names else
+                      "unknown" if match[2] == "[unknown]" else "wrong"] += 1
+        total = sum(found.values())
+        print(f"samples: {self.id()} n={total} {dict(found)}, {len(names)} names in {directory}")
         self.assertGreaterEqual(total, SAMPLES_MIN)
         self.assertGreaterEqual(found["right"], RIGHT_MIN * total)
 

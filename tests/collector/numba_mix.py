@@ -1,0 +1,49 @@
+"""Functions compiled by numba, for as many seconds as the argument says; prints where each lies."""
+import json
+import sys
+import time
+
+import numba
+
+
+@numba.njit
+def primes(limit):
+    count = 0
+    for number in range(2, limit):
+        divisor = 2
+        while divisor * divisor <= number and number % divisor != 0:
+            divisor += 1
+        count += divisor * divisor > number
+    return count
+
+
+@numba.njit
+def spin(count):
+    total = 0
+    for number in range(count):
+        total = (total * 31 + number) % 1000003
+    return total
+
+
+@numba.njit
+def logistic(count):
+    value = 0.3
+    for _ in range(count):
+        value = 3.9 * value * (1.0 - value)
+    return value
+
+
+FUNCTIONS = (primes, spin, logistic)
+
+for function in FUNCTIONS:
+    function(10)
+for function in FUNCTIONS:
+    for compiled in function.overloads.values():
+        library = compiled.library
+        for made in library._final_module.functions:
+            if not made.is_declaration:
+                print(json.dumps([made.name, library.get_pointer_to_function(made.name)]))
+sys.stdout.flush()
+end = time.time() + float(sys.argv[1])
+while time.time() < end:
+    primes(4000), spin(200000), logistic(200000)
