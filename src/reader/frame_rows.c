@@ -42,7 +42,7 @@ struct machine_state {
     const struct frame_cie *cie;
     struct frame_row row;     /* begin is the location, end is not used */
     struct frame_row initial; /* as the CIE leaves it */
-    struct frame_row remembered[REMEMBERED_MAX];
+    struct frame_row *remembered; /* REMEMBERED_MAX */
     unsigned int remembered_count;
     uint64_t end;
     bool (*tell)(void *context, const struct frame_row *row);
@@ -258,7 +258,9 @@ static void run(struct machine_state *state, struct span instructions)
 bool jd_frame_rows(struct eh_frame *reader, const struct frame_fde *fde,
                    bool (*row)(void *context, const struct frame_row *row), void *context)
 {
+    struct frame_row remembered[REMEMBERED_MAX]; /* not zeroed: that takes as long as all the rest */
     struct machine_state state = {
+        .remembered = remembered,
         .cursor = reader->cursor,
         .cie = &fde->cie,
         .row = {.begin = fde->address},

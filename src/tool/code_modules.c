@@ -34,10 +34,8 @@ bool code_modules_find(struct code_modules *modules, struct instant *instant,
         return false;
     }
     for (size_t i = 0; i < regions->count; i++) {
-        struct breakpad_module *const module = &modules->modules[i];
-        *module = (struct breakpad_module){
+        modules->modules[i] = (struct breakpad_module){
             .history = history, .region = regions->regions[i], .name = modules->name};
-        code_region_build_id(&module->region, history, module->build_id);
     }
     return true;
 }

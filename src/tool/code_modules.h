@@ -17,7 +17,8 @@ struct code_modules {
     char name[32];                   /* of all */
 };
 
-/* Divides the instant's pieces, which are the modules' from then on, as code_regions_divide() does. False,
+/* Divides the instant's pieces, which are the modules' from then on, as code_regions_divide() does; the
+ * modules have no build id yet. False,
  * with a complaint, if there is no module; the modules are to be freed in any case. `elsewhere` says
  * where pieces are that are in none. */
 bool code_modules_find(struct code_modules *modules, struct instant *instant,

@@ -4,6 +4,7 @@
 #include "tool/code_modules.h"
 #include "tool/command.h"
 #include "tool/messages.h"
+#include "tool/progress.h"
 #include "tool/whole_file.h"
 
 #include "writers/minidump_writer.h"
@@ -85,8 +86,13 @@ static bool open_part(struct part *part, const struct arguments *arguments, cons
                       const struct minidump *minidump)
 {
     part->is_open = true;
-    return instant_open(&part->instant, dump, arguments->at) &&
-           code_modules_find_in(&part->modules, &part->instant, minidump, arguments->minidump);
+    if (!instant_open(&part->instant, dump, arguments->at) ||
+        !code_modules_find_in(&part->modules, &part->instant, minidump, arguments->minidump))
+        return false;
+    for (size_t i = 0; i < part->modules.regions.count; i++)
+        breakpad_identify(&part->modules.modules[i], &part->instant.problems);
+    progress_end();
+    return true;
 }
 
 /* The modules of all parts, in an allocated array. NULL, with a complaint: there are none. */

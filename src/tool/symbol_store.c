@@ -12,7 +12,7 @@
 
 struct output {
     struct whole_file file;
-    char *path;
+    char *path; /* its folder is known only when it is written */
     struct output *next;
 };
 
@@ -24,8 +24,8 @@ struct made {
 
 struct store {
     const char *directory;
-    struct whole_file scratch;
-    bool has_scratch;
+    struct whole_file scratch[BREAKPAD_SCRATCH_FILES];
+    int scratch_count;
     struct output *outputs;
     struct made *made;
 };
@@ -60,21 +60,14 @@ static bool make_folders(struct store *store, const char *path)
     return true;
 }
 
-/* Where the module's file goes, in a folder that is there. NULL, with a complaint: nowhere. */
-static char *make_place(struct store *store, const struct breakpad_module *module)
+/* In the store. NULL, with a complaint: out of memory. */
+static char *path_in(const struct store *store, const char *name, const char *suffix)
 {
-    char *path = NULL;
-    char *const inner = code_module_path(module);
-    if (inner != NULL && asprintf(&path, "%s/%s", store->directory, inner) < 0) {
-        complain("out of memory");
-        path = NULL;
-    }
-    free(inner);
-    if (path != NULL && !make_folders(store, path)) {
-        free(path);
-        path = NULL;
-    }
-    return path;
+    char *path;
+    if (asprintf(&path, "%s/%s%s", store->directory, name, suffix) >= 0)
+        return path;
+    complain("out of memory");
+    return NULL;
 }
 
 static bool open_output(struct store *store, const struct breakpad_module *module)
@@ -84,41 +77,74 @@ static bool open_output(struct store *store, const struct breakpad_module *modul
         complain("out of memory");
         return false;
     }
-    output->path = make_place(store, module);
-    if (output->path == NULL || !whole_file_open(&output->file, output->path)) {
+    output->path = path_in(store, module->name, ".sym");
+    if (output->path == NULL || !make_folder(store, store->directory, strlen(store->directory)) ||
+        !whole_file_open(&output->file, output->path)) {
         free(output->path);
         free(output);
         return false;
     }
     output->next = store->outputs;
     store->outputs = output;
-    if (!store->has_scratch)
-        store->has_scratch = whole_file_open(&store->scratch, output->path);
-    return store->has_scratch;
+    return true;
 }
 
-static bool write_module(struct store *store, const struct breakpad_module *module,
+/* Where readers look for the module's file. */
+static bool choose_place(struct store *store, struct output *output,
+                         const struct breakpad_module *module)
+{
+    char *const inner = code_module_path(module);
+    char *const path = inner != NULL ? path_in(store, inner, "") : NULL;
+    free(inner);
+    if (path == NULL)
+        return false;
+    free(output->path);
+    output->path = path;
+    output->file.path = path;
+    return make_folders(store, path);
+}
+
+static bool empty_scratch(struct store *store, int fds[BREAKPAD_SCRATCH_FILES])
+{
+    for (int i = 0; i < BREAKPAD_SCRATCH_FILES; i++) {
+        struct whole_file *const scratch = &store->scratch[i];
+        if (i == store->scratch_count) {
+            if (!whole_file_open(scratch, store->outputs->path))
+                return false;
+            store->scratch_count++;
+        }
+        if (ftruncate(scratch->fd, 0) != 0) {
+            complain("%s: %s", store->outputs->path, strerror(errno));
+            return false;
+        }
+        fds[i] = scratch->fd;
+    }
+    return true;
+}
+
+static bool write_module(struct store *store, struct breakpad_module *module,
                          const struct problems *problems)
 {
-    if (!open_output(store, module))
+    int scratch[BREAKPAD_SCRATCH_FILES];
+    if (!open_output(store, module) || !empty_scratch(store, scratch))
         return false;
-    const struct output *const output = store->outputs;
-    enum breakpad_error error = BREAKPAD_NOT_WRITTEN;
-    if (ftruncate(store->scratch.fd, 0) == 0)
-        error = breakpad_write(output->file.fd, store->scratch.fd, module, problems);
+    struct output *const output = store->outputs;
+    const enum breakpad_error error =
+        breakpad_write(output->file.fd, scratch, module, problems);
     const int system_error = errno;
     progress_end();
-    if (error != BREAKPAD_OK)
-        complain("%s: %s", output->path,
-                 error == BREAKPAD_NO_MEMORY ? "out of memory" : strerror(system_error));
-    return error == BREAKPAD_OK;
+    if (error == BREAKPAD_OK)
+        return choose_place(store, output, module);
+    complain("%s: %s", output->path,
+             error == BREAKPAD_NO_MEMORY ? "out of memory" : strerror(system_error));
+    return false;
 }
 
 /* Gives the files their names, or leaves nothing of them. */
 static bool finish(struct store *store, bool written)
 {
-    if (store->has_scratch)
-        whole_file_drop(&store->scratch);
+    while (store->scratch_count > 0)
+        whole_file_drop(&store->scratch[--store->scratch_count]);
     while (store->outputs != NULL) {
         struct output *const output = store->outputs;
         store->outputs = output->next;
@@ -140,7 +166,7 @@ static bool finish(struct store *store, bool written)
     return written;
 }
 
-bool symbol_store_write(const char *directory, const struct code_modules *modules,
+bool symbol_store_write(const char *directory, struct code_modules *modules,
                         const struct problems *problems)
 {
     struct store store = {.directory = directory};

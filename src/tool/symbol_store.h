@@ -6,9 +6,9 @@
 
 #include "tool/code_modules.h"
 
-/* Writes the modules' files. The folder may be there already, and have others in it. All files are
+/* Writes the modules' files, and sets their build ids. The folder may be there already, and have others in it. All files are
  * written before the first gets its name. False, with a complaint; then nothing is left of them. */
-bool symbol_store_write(const char *directory, const struct code_modules *modules,
+bool symbol_store_write(const char *directory, struct code_modules *modules,
                         const struct problems *problems);
 
 #endif

@@ -175,6 +175,26 @@ static void put_changes(struct breakpad_frames *frames, const struct frame_row *
         put_return_address(frames, ra, line);
 }
 
+/* What the lines say from now on. */
+static void keep_written(struct breakpad_frames *frames, const struct frame_row *row)
+{
+    frames->written.cfa = row->cfa;
+    frames->written.registers[frames->return_address] = row->registers[frames->return_address];
+    memcpy(frames->written.registers, row->registers,
+           frames->cpu->register_count * sizeof(row->registers[0]));
+}
+
+/* New lines, which say nothing yet. */
+static void open_lines(struct breakpad_frames *frames, uint64_t begin)
+{
+    frames->is_open = true;
+    frames->begin = begin;
+    frames->first.size = frames->changes.size = 0;
+    frames->written.cfa = (struct frame_rule){.kind = FRAME_UNSPECIFIED};
+    memset(frames->written.registers, 0,
+           frames->cpu->register_count * sizeof(frames->written.registers[0]));
+}
+
 static bool add_row(void *context, const struct frame_row *row)
 {
     struct breakpad_frames *const frames = context;
@@ -184,10 +204,7 @@ static bool add_row(void *context, const struct frame_row *row)
     if (!is_usable(frames, row))
         return true;
     if (is_new) {
-        frames->is_open = true;
-        frames->begin = row->begin;
-        frames->written = (struct frame_row){.begin = 0};
-        frames->first.size = frames->changes.size = 0;
+        open_lines(frames, row->begin);
         put_changes(frames, row, &frames->first);
     } else {
         struct bytes *const line = &frames->changes;
@@ -202,7 +219,7 @@ static bool add_row(void *context, const struct frame_row *row)
             line->size = start;
     }
     frames->end = row->end;
-    frames->written = *row;
+    keep_written(frames, row);
     return true;
 }
 

@@ -28,10 +28,13 @@ struct text_file {
 };
 
 struct breakpad {
-    const struct breakpad_module *module;
+    struct breakpad_module *module;
     const struct problems *problems;
     struct description description;
     struct described_texts texts; /* the names are those of inlined functions */
+    struct breakpad_frames frames;
+    bool has_frames; /* readers know those of this machine */
+    struct digest digest;
     struct bytes text;
     struct bytes name; /* memory for a function's name */
 };
@@ -132,37 +135,36 @@ static bool put_function(struct breakpad *breakpad, const struct placed *placed)
     return true;
 }
 
+static void put_frames(struct breakpad *breakpad, const struct placed *placed)
+{
+    struct function_frames function;
+    const char *wrong = function_frames_find(&function, breakpad->module->history, placed);
+    if (wrong == NULL && function.eh_frame.size > 0)
+        wrong = breakpad_frames_add(&breakpad->frames, &function, &breakpad->text);
+    if (wrong != NULL)
+        tell_problem(breakpad->problems, placed->piece->unwinding, wrong);
+}
+
 /* False: out of memory. */
-static bool write_functions(struct breakpad *breakpad, struct text_file *file)
+static bool write_pieces(struct breakpad *breakpad, struct text_file *functions,
+                         struct text_file *frames)
 {
     const struct code_region *const region = &breakpad->module->region;
     for (size_t i = 0; i < region->count; i++) {
-        if (!put_function(breakpad, &region->pieces[i]))
+        const struct placed *const placed = &region->pieces[i];
+        build_id_add(&breakpad->digest, breakpad->module->history, placed);
+        if (!put_function(breakpad, placed))
             return false;
-        flush(breakpad, file);
+        flush(breakpad, functions);
+        if (breakpad->has_frames) {
+            put_frames(breakpad, placed);
+            flush(breakpad, frames);
+        }
         if ((i + 1) % PIECES_BETWEEN_PROGRESS == 0)
             tell_progress(breakpad->problems, i + 1, region->count);
     }
     return !breakpad->text.failed && !breakpad->name.failed &&
-           !described_texts_failed(&breakpad->texts);
-}
-
-/* Unwinding data */
-
-static void write_frames(struct breakpad *breakpad, struct breakpad_frames *frames,
-                         struct text_file *file)
-{
-    const struct breakpad_module *const module = breakpad->module;
-    for (size_t i = 0; i < module->region.count; i++) {
-        const struct placed *const placed = &module->region.pieces[i];
-        struct function_frames function;
-        const char *wrong = function_frames_find(&function, module->history, placed);
-        if (wrong == NULL && function.eh_frame.size > 0)
-            wrong = breakpad_frames_add(frames, &function, &breakpad->text);
-        if (wrong != NULL)
-            tell_problem(breakpad->problems, placed->piece->unwinding, wrong);
-        flush(breakpad, file);
-    }
+           !breakpad_frames_failed(&breakpad->frames) && !described_texts_failed(&breakpad->texts);
 }
 
 /* What comes before the functions */
@@ -238,77 +240,106 @@ static void put_table(struct bytes *text, const char *record, const struct strin
     }
 }
 
+/* The id */
+
+static void end_build_id(struct digest *digest, struct breakpad_module *module)
+{
+    unsigned char base[sizeof(module->region.base)];
+    bytes_store(base, module->region.base, sizeof(base), false);
+    digest_add(digest, base, sizeof(base));
+    digest_end(digest, module->build_id);
+}
+
+void breakpad_identify(struct breakpad_module *module, const struct problems *problems)
+{
+    const struct code_region *const region = &module->region;
+    struct digest digest;
+    build_id_begin(&digest, module->history);
+    for (size_t i = 0; i < region->count; i++) {
+        build_id_add(&digest, module->history, &region->pieces[i]);
+        if ((i + 1) % PIECES_BETWEEN_PROGRESS == 0)
+            tell_progress(problems, i + 1, region->count);
+    }
+    end_build_id(&digest, module);
+}
+
 /* The file */
 
-/* False: it can't be read. */
-static bool copy(int from, uint64_t size, struct breakpad *breakpad, struct text_file *to)
+/* Returns 0, or why it can't be read. */
+static int copy(int from, uint64_t size, struct breakpad *breakpad, struct text_file *to)
 {
     uint64_t offset = 0;
     while (offset < size) {
         unsigned char *const room = bytes_room(&breakpad->text, COPY_SIZE);
         if (room == NULL)
-            return true; /* which is noted */
+            return ENOMEM;
         const ssize_t count = pread(from, room, COPY_SIZE, (off_t)offset);
         if (count < 0 && errno == EINTR)
             continue;
-        if (count <= 0) {
-            errno = count < 0 ? errno : EIO;
-            return false;
-        }
+        if (count <= 0)
+            return count < 0 ? errno : EIO;
         breakpad->text.size = (size_t)count;
         offset += (uint64_t)count;
         flush(breakpad, to);
     }
-    return true;
+    return 0;
 }
 
-static enum breakpad_error write_whole(struct breakpad *breakpad, int fd, int scratch)
-{
-    const struct breakpad_module *const module = breakpad->module;
-    const uint32_t elf_mach = jd_dump_machine(&module->history->reader);
-    struct text_file functions;
-    text_file_init(&functions, scratch);
-    const bool has_memory = write_functions(breakpad, &functions);
-    int error = file_writer_finish(&functions.writer, NULL, 0);
-    if (!has_memory || error != 0) {
-        errno = error;
-        return !has_memory || error == ENOMEM ? BREAKPAD_NO_MEMORY : BREAKPAD_NOT_WRITTEN;
-    }
+/* Both return 0, or an errno value. */
 
+static int write_middle(struct breakpad *breakpad, const int scratch[BREAKPAD_SCRATCH_FILES],
+                        uint64_t sizes[BREAKPAD_SCRATCH_FILES])
+{
+    struct text_file files[BREAKPAD_SCRATCH_FILES];
+    int error = 0;
+    for (int i = 0; i < BREAKPAD_SCRATCH_FILES; i++)
+        text_file_init(&files[i], scratch[i]);
+    if (!write_pieces(breakpad, &files[0], &files[1]))
+        error = ENOMEM;
+    for (int i = 0; i < BREAKPAD_SCRATCH_FILES; i++) {
+        const int file_error = file_writer_finish(&files[i].writer, NULL, 0);
+        sizes[i] = files[i].size;
+        error = error != 0 ? error : file_error;
+    }
+    return error;
+}
+
+static int write_file(struct breakpad *breakpad, int fd, const int scratch[BREAKPAD_SCRATCH_FILES],
+                      const uint64_t sizes[BREAKPAD_SCRATCH_FILES])
+{
     struct text_file file;
-    struct breakpad_frames frames;
     text_file_init(&file, fd);
     put_module(breakpad);
     put_table(&breakpad->text, "FILE ", &breakpad->texts.files, false);
     put_table(&breakpad->text, "INLINE_ORIGIN ", &breakpad->texts.names, true);
+    int error = breakpad->text.failed ? ENOMEM : 0;
     flush(breakpad, &file);
-    const int copy_error = copy(scratch, functions.size, breakpad, &file) ? 0 : errno;
-    if (breakpad_frames_init(&frames, elf_mach, module->region.base))
-        write_frames(breakpad, &frames, &file);
-    const bool failed = breakpad_frames_failed(&frames) || breakpad->text.failed;
-    breakpad_frames_free(&frames);
-    error = file_writer_finish(&file.writer, NULL, 0);
-    if (error == 0)
-        error = copy_error;
-    if (failed || error == ENOMEM)
-        return BREAKPAD_NO_MEMORY;
-    errno = error;
-    return error != 0 ? BREAKPAD_NOT_WRITTEN : BREAKPAD_OK;
+    for (int i = 0; i < BREAKPAD_SCRATCH_FILES && error == 0; i++)
+        error = copy(scratch[i], sizes[i], breakpad, &file);
+    const int file_error = file_writer_finish(&file.writer, NULL, 0);
+    return error != 0 ? error : file_error;
 }
 
-enum breakpad_error breakpad_write(int fd, int scratch, const struct breakpad_module *module,
-                                   const struct problems *problems)
+enum breakpad_error breakpad_write(int fd, const int scratch[BREAKPAD_SCRATCH_FILES],
+                                   struct breakpad_module *module, const struct problems *problems)
 {
     struct breakpad breakpad = {.module = module, .problems = problems};
+    uint64_t sizes[BREAKPAD_SCRATCH_FILES];
     described_texts_init(&breakpad.texts, TEXT_FIELD, "<unknown>");
-    const enum breakpad_error error = write_whole(&breakpad, fd, scratch);
-    const int system_error = errno;
+    breakpad.has_frames = breakpad_frames_init(
+        &breakpad.frames, jd_dump_machine(&module->history->reader), module->region.base);
+    build_id_begin(&breakpad.digest, module->history);
+    int error = write_middle(&breakpad, scratch, sizes);
+    end_build_id(&breakpad.digest, module);
+    if (error == 0)
+        error = write_file(&breakpad, fd, scratch, sizes);
     jd_description_free(&breakpad.description);
     described_texts_free(&breakpad.texts);
+    breakpad_frames_free(&breakpad.frames);
     bytes_free(&breakpad.text);
     bytes_free(&breakpad.name);
-    errno = system_error;
-    return error;
+    errno = error;
+    return error == 0 ? BREAKPAD_OK : error == ENOMEM ? BREAKPAD_NO_MEMORY : BREAKPAD_NOT_WRITTEN;
 }
 
 void breakpad_id(const struct breakpad_module *module, char text[BREAKPAD_ID_SIZE])

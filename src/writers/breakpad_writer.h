@@ -28,11 +28,17 @@ enum breakpad_error {
 /* The module's id as text: the build id's first 16 bytes as a GUID, and an age of 0. */
 void breakpad_id(const struct breakpad_module *module, char text[BREAKPAD_ID_SIZE]);
 
-/* Writes the file, which must be empty. `scratch` is another empty file, for what is in its middle and
- * known before its beginning; what is in it afterwards is of no use. Records that can't be read or
- * used are told to `problems` (which may be NULL) and left out. After an error what is in the file is
- * of no use. */
-enum breakpad_error breakpad_write(int fd, int scratch, const struct breakpad_module *module,
+/* The build id of a module whose file is not written: that of its pieces and its base. */
+void breakpad_identify(struct breakpad_module *module, const struct problems *problems);
+
+/* Files for what is known before what comes in front of it: functions, and unwinding data. */
+enum { BREAKPAD_SCRATCH_FILES = 2 };
+
+/* Writes the file, which must be empty, and sets the module's build id. The scratch files are other empty
+ * files; what is in them afterwards is of no use. Records that can't be read or used are told to
+ * `problems` (which may be NULL) and left out. After an error what is in the file is of no use. */
+enum breakpad_error breakpad_write(int fd, const int scratch[BREAKPAD_SCRATCH_FILES],
+                                   struct breakpad_module *module,
                                    const struct problems *problems);
 
 #endif

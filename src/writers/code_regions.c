@@ -1,7 +1,6 @@
 #include "writers/code_regions.h"
 
 #include "reader/grow.h"
-#include "writers/bytes.h"
 
 #include <stdlib.h>
 
@@ -118,17 +117,4 @@ void code_regions_free(struct code_regions *regions)
     free(regions->regions);
     free(regions->pieces);
     *regions = (struct code_regions){.count = 0};
-}
-
-void code_region_build_id(const struct code_region *region, const struct history *history,
-                          unsigned char id[DIGEST_SIZE])
-{
-    struct digest digest;
-    unsigned char base[sizeof(region->base)];
-    build_id_begin(&digest, history);
-    for (size_t i = 0; i < region->count; i++)
-        build_id_add(&digest, history, &region->pieces[i]);
-    bytes_store(base, region->base, sizeof(base), false);
-    digest_add(&digest, base, sizeof(base));
-    digest_end(&digest, id);
 }

@@ -37,8 +37,4 @@ bool code_regions_divide(struct code_regions *regions, const struct memory_map *
 
 void code_regions_free(struct code_regions *regions);
 
-/* The build id of a region's module: that of its pieces and its base. */
-void code_region_build_id(const struct code_region *region, const struct history *history,
-                          unsigned char id[DIGEST_SIZE]);
-
 #endif

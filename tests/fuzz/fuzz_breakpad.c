@@ -181,10 +181,11 @@ static void check_file(int fd)
 
 static void write_regions(const struct history *history, struct code_regions *regions)
 {
-    static int fd = -1, scratch;
+    static int fd = -1, scratch[BREAKPAD_SCRATCH_FILES];
     if (fd < 0) {
         fd = memfd_create("symbols", 0);
-        scratch = memfd_create("scratch", 0);
+        for (int i = 0; i < BREAKPAD_SCRATCH_FILES; i++)
+            scratch[i] = memfd_create("scratch", 0);
     }
     uint64_t end = 0;
     for (size_t i = 0; i < regions->count; i++) {
@@ -197,12 +198,16 @@ static void write_regions(const struct history *history, struct code_regions *re
             expect(region->pieces[k].address >= region->base &&
                        region->pieces[k].address + region->pieces[k].piece->code_size <= end,
                    "pieces are in their region");
-        code_region_build_id(region, history, module.build_id);
-        expect(ftruncate(fd, 0) == 0 && ftruncate(scratch, 0) == 0, "empty files");
+        for (int k = 0; k < BREAKPAD_SCRATCH_FILES; k++)
+            expect(ftruncate(fd, 0) == 0 && ftruncate(scratch[k], 0) == 0, "empty files");
         const enum breakpad_error error = breakpad_write(fd, scratch, &module, NULL);
         expect(error != BREAKPAD_NOT_WRITTEN, "files in memory can be written");
-        if (error == BREAKPAD_OK)
+        if (error == BREAKPAD_OK) {
+            struct breakpad_module same = module;
             check_file(fd);
+            breakpad_identify(&same, NULL);
+            expect(memcmp(same.build_id, module.build_id, DIGEST_SIZE) == 0, "one id");
+        }
     }
 }
 

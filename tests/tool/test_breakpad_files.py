@@ -226,7 +226,7 @@ class FilesTest(unittest.TestCase):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))
 
-        self.fails("jit-1.sym: File too large", preexec_fn=no_room)
+        self.fails("store/jit-1.sym: File too large", preexec_fn=no_room)
         self.assertFalse(self.store.exists())
         path, = self.files()
         before = path.read_bytes()
