@@ -42,6 +42,8 @@ need aarch64-linux-gnu-gcc 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
 need riscv64-linux-gnu-gcc 'gcc-riscv64-linux-gnu libc6-dev-riscv64-cross'
 need php8.2 'php8.2-cli php8.2-opcache'
 need_header dnnl.h libdnnl-dev
+# For what tests ask PyPI for.
+python3 -c 'import ensurepip' 2>/dev/null || packages="$packages python3-venv"
 need_header stdio.h libc6-dev
 need_header cmocka.h libcmocka-dev
 # shellcheck disable=SC2086 # several words are wanted

@@ -18,6 +18,9 @@
 enum {
     /* breakpad's own reader splits a line into 512 words, and forgets the rest. */
     RANGES_OF_A_LINE = 254,
+    /* symbolic goes down the inlined calls by recursion: with 8 MiB of stack 5000 levels work, and 10 000
+     * do not. */
+    LEVELS_MAX = 1000,
     COPY_SIZE = 1 << 16
 };
 
@@ -130,7 +133,8 @@ static bool put_function(struct breakpad *breakpad, const struct placed *placed)
     line_span(text, printable_name(piece->name, TEXT_FIELD, &breakpad->name));
     bytes_u8(text, '\n');
     for (uint32_t i = 0; i < description->call_count; i++)
-        put_call(breakpad, base, &description->calls[i]);
+        if (description->calls[i].depth < LEVELS_MAX)
+            put_call(breakpad, base, &description->calls[i]);
     put_lines(breakpad, base, (uint32_t)piece->code_size);
     return true;
 }

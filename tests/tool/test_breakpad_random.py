@@ -8,6 +8,7 @@ import itertools
 import os
 import pathlib
 import random
+import re
 import sys
 import tempfile
 
@@ -59,6 +60,22 @@ def many_pieces() -> histories.History:
                              [histories.Operation(0, histories.BASE + 64, False)])
 
 
+def check_depth(tool, encode, directory) -> int:
+    """Of calls 1023 deep the outer thousand are there."""
+    functions = [Function(f"function{i % 7}", "file.js", 1, 1, 0) for i in range(1024)]
+    positions = [Position(i, 10 + i, 1, i - 1 if i > 0 else NONE) for i in range(1024)]
+    piece = histories.Piece("deep", Description(4, functions, positions, [(0, 0), (2, 1023)]))
+    history = histories.History([piece], [histories.Operation(0, histories.BASE, False)])
+    dump = history.write(encode, directory, SAMPLY_2026, 0)
+    path, = breakpad.Store(tool, dump, directory / "deep").files.values()
+    levels = re.findall(r"(?m)^INLINE (\d+) (\d+)", path.read_text())
+    expected = [(str(i), str(10 + i)) for i in range(1000)]
+    if levels != expected:
+        print(f"{len(levels)} levels, not 1000")
+    dump.unlink()
+    return levels != expected
+
+
 def main() -> int:
     tool, encode = sys.argv[1:3]
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 3
@@ -70,6 +87,7 @@ def main() -> int:
     choose = random.Random(seed)
     wrong, asked, deepest = 0, 0, 0
     with tempfile.TemporaryDirectory() as name:
+        wrong += check_depth(tool, encode, pathlib.Path(name))
         dialects = zip(range(count + 2), itertools.cycle((SAMPLY_2026, SAMPLY_2023, PERF)))
         for number, dialect in dialects:
             history = many_pieces() if number < 2 else histories.random_history(choose, loads)
