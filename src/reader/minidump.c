@@ -6,10 +6,13 @@ enum {
     VERSION = 0xa793, /* the low half; the other is the writer's own */
 
     MISC_INFO = 15,
+    MEMORY_INFO_LIST = 16,
     LINUX_PROC_STATUS = 0x47670004,
     LINUX_MAPS = 0x47670009,
 
-    MISC_INFO_HAS_PID = 1
+    MISC_INFO_HAS_PID = 1,
+    MEMORY_INFO_SIZE = 48,
+    MEMORY_FREE = 0x10000 /* a state */
 };
 
 static const char cut[] = "the file is shorter than its header and directory say";
@@ -26,6 +29,7 @@ struct streams {
     struct stream misc_info;
     struct stream status;
     struct stream maps;
+    struct stream memory_info;
 };
 
 static struct cursor cursor_at(const struct minidump *minidump, uint64_t offset, uint64_t size)
@@ -94,6 +98,9 @@ static bool read_directory(struct minidump *minidump, struct streams *streams,
         case LINUX_MAPS:
             keep(&streams->maps, stream);
             break;
+        case MEMORY_INFO_LIST:
+            keep(&streams->memory_info, stream);
+            break;
         default:
             break;
         }
@@ -148,6 +155,37 @@ static enum minidump_error read_map(struct minidump *minidump, struct stream str
         problem->offset += stream.offset;
         return MINIDUMP_WRONG;
     }
+}
+
+/* What Crashpad has in the place of /proc/PID/maps. */
+static enum minidump_error read_memory_info(struct minidump *minidump, struct stream stream,
+                                            struct problem *problem)
+{
+    static const char wrong[] = "a list of memory regions whose size is not that of its regions";
+    struct cursor list = cursor_at(minidump, stream.offset, stream.size);
+    const uint64_t start = cursor_left(&list);
+    const uint32_t header_size = cursor_u32(&list, wrong);
+    const uint32_t size = cursor_u32(&list, wrong);
+    uint64_t count = cursor_u64(&list, wrong);
+    cursor_take(&list, header_size - (start - cursor_left(&list)), wrong);
+    if (size < MEMORY_INFO_SIZE)
+        cursor_fail(&list, wrong);
+    for (; count > 0 && list.error == NULL; count--) {
+        const uint64_t begin = cursor_u64(&list, wrong);
+        cursor_take(&list, 16, wrong); /* what was allocated, and how */
+        const uint64_t length = cursor_u64(&list, wrong);
+        const uint32_t state = cursor_u32(&list, wrong);
+        cursor_take(&list, size - 36, wrong);
+        if (list.error == NULL && state != MEMORY_FREE && length > 0 &&
+            length <= UINT64_MAX - begin &&
+            !jd_memory_map_add(&minidump->map, begin, begin + length))
+            return MINIDUMP_NO_MEMORY;
+    }
+    jd_memory_map_sort(&minidump->map);
+    if (list.error == NULL)
+        return MINIDUMP_OK;
+    fail(problem, list.error_offset, list.error);
+    return MINIDUMP_WRONG;
 }
 
 static void add_pid(struct minidump *minidump, uint64_t pid)
@@ -214,13 +252,15 @@ static enum minidump_error read_streams(struct minidump *minidump, const struct 
         fail(problem, 0, "the minidump has no list of modules");
         return MINIDUMP_WRONG;
     }
-    if (streams->maps.entry == 0) {
-        fail(problem, 0, "the minidump has no copy of /proc/PID/maps");
+    if (streams->maps.entry == 0 && streams->memory_info.entry == 0) {
+        fail(problem, 0, "the minidump does not say what was mapped");
         return MINIDUMP_WRONG;
     }
     enum minidump_error error = read_modules(minidump, streams->modules, problem);
     if (error == MINIDUMP_OK)
-        error = read_map(minidump, streams->maps, problem);
+        error = streams->maps.entry != 0
+                    ? read_map(minidump, streams->maps, problem)
+                    : read_memory_info(minidump, streams->memory_info, problem);
     if (error == MINIDUMP_OK && !jd_memory_map_subtract(&minidump->map, &minidump->module_ranges))
         error = MINIDUMP_NO_MEMORY;
     if (error != MINIDUMP_OK)

@@ -25,7 +25,7 @@ struct minidump {
     struct span modules;   /* whole structures of MINIDUMP_MODULE_SIZE */
     struct memory_map module_ranges;
 
-    struct memory_map map; /* as /proc/PID/maps had it, without the modules */
+    struct memory_map map; /* what was mapped, without the modules */
 
     /* The process's id, as it is in each of its namespaces: what it calls itself is among them. */
     uint32_t pids[MINIDUMP_PIDS_MAX];

@@ -15,22 +15,12 @@ import unittest
 from typing import List
 
 from jitdump_tests import breakpad, dump_bytes, stack_cfi, terminal
+from jitdump_tests.frame_bytes import frames
 
 TOOL = sys.argv.pop(1)
 BASE = 0x7F0000000000
 AARCH64, RISCV, S390 = 183, 243, 22
-# A CIE and an FDE of 64 bytes of code each, with relative addresses, behind as many bytes of code.
 CODE_SIZE = 64
-
-
-def frames(return_address: int, entry: bytes, instructions: bytes, data_alignment: int = 0x78) -> bytes:
-    def block(body: bytes) -> bytes:
-        body += b"\0" * (-len(body) % 4)
-        return struct.pack("<I", len(body)) + body
-
-    cie = block(b"\0\0\0\0\x01zR\0\x01" + bytes([data_alignment, return_address]) + b"\x01\x1b" + entry)
-    distance = CODE_SIZE + len(cie) + 8
-    return cie + block(struct.pack("<IiI", len(cie) + 4, -distance, CODE_SIZE) + b"\0" + instructions)
 
 
 class FilesTest(unittest.TestCase):
@@ -171,7 +161,7 @@ class FilesTest(unittest.TestCase):
         """The names of registers, and where the return address is at first."""
         push = b"\x44\x0e\x10\x9d\x02\x9e\x01"  # from 4 on: CFA sp+16, x29 at -16, x30 at -8
         self.dump = dump_bytes.Writer(AARCH64)
-        self.dump.unwinding(frames(30, b"\x0c\x1f\x00", push + b"\x48\x0e\x00\xdd\xde\x2d"), 0)
+        self.dump.unwinding(frames(CODE_SIZE, 30, b"\x0c\x1f\x00", push + b"\x48\x0e\x00\xdd\xde\x2d"), 0)
         self.dump.load(BASE, CODE_SIZE, b"f")
         text = self.file()
         self.assertIn("MODULE Linux arm64 ", text)
@@ -180,22 +170,22 @@ class FilesTest(unittest.TestCase):
             stack_cfi.Row(4, 12, {".cfa": "sp 16 +", ".ra": ".cfa -8 + ^", "x29": ".cfa -16 + ^"}),
             stack_cfi.Row(12, 64, {".cfa": "sp 0 +", ".ra": "x30", "x29": "x29"})])
         self.dump = dump_bytes.Writer(RISCV)
-        self.dump.unwinding(frames(1, b"\x0c\x02\x00", b"\x44\x0e\x10\x81\x01\x88\x02"), 0)
+        self.dump.unwinding(frames(CODE_SIZE, 1, b"\x0c\x02\x00", b"\x44\x0e\x10\x81\x01\x88\x02"), 0)
         self.dump.load(BASE, CODE_SIZE, b"f")
         self.assertEqual(stack_cfi.rows(self.file()), [
             stack_cfi.Row(0, 4, {".cfa": "sp 0 +", ".ra": "ra"}),
             stack_cfi.Row(4, 64, {".cfa": "sp 16 +", ".ra": ".cfa -8 + ^", "s0": ".cfa -16 + ^"})])
         self.dump = dump_bytes.Writer(S390)
-        self.dump.unwinding(frames(14, b"\x0c\x0f\x00", b""), 0)
+        self.dump.unwinding(frames(CODE_SIZE, 14, b"\x0c\x0f\x00", b""), 0)
         self.dump.load(BASE, CODE_SIZE, b"f")
         self.assertNotIn("STACK", self.file())
 
     def test_bad_frames(self) -> None:
         """They are told, and cost the function its lines STACK CFI only."""
         entry = b"\x0c\x07\x08\x90\x01"
-        self.dump.unwinding(frames(16, entry, b"\x41\x0e\x10\x3f"), 0)
+        self.dump.unwinding(frames(CODE_SIZE, 16, entry, b"\x41\x0e\x10\x3f"), 0)
         self.dump.load(BASE, CODE_SIZE, b"bad")
-        self.dump.unwinding(frames(16, entry, b"\x41\x0e\x10"), 0)
+        self.dump.unwinding(frames(CODE_SIZE, 16, entry, b"\x41\x0e\x10"), 0)
         self.dump.load(BASE + 64, CODE_SIZE, b"good")
         done = self.run_tool()
         self.assertEqual(done.returncode, 0)

@@ -17,7 +17,7 @@ import time
 import unittest
 from typing import List, Tuple
 
-from jitdump_tests import breakpad
+from jitdump_tests import breakpad, minidump
 from jitdump_tests.example_chains import PROGRAM
 from jitdump_tests.histories import Place
 from jitdump_tests.tiered_log import Code, Log
@@ -72,6 +72,7 @@ class CrashTest(unittest.TestCase):
         store = breakpad.Store(TOOL, dump, self.directory / "store", "-m", crash)
         subprocess.run([TOOL, "minidump", crash, dump, "-o", patched], check=True,
                        stdout=subprocess.DEVNULL)
+        self.check_memory_info(crash, dump, patched)
         breakpad.add_symbols(pathlib.Path(TIERED), store.folder)
         walks = []
         for path in crash, patched:
@@ -82,6 +83,16 @@ class CrashTest(unittest.TestCase):
                 for place in breakpad.frame_chain(frame):
                     print(f"    {place.function} {place.file}:{place.line}")
         return walks[0], walks[1]
+
+    def check_memory_info(self, crash: pathlib.Path, dump: pathlib.Path, patched: pathlib.Path) -> None:
+        """What Crashpad has in the place of /proc/PID/maps leads to the same modules."""
+        data = bytearray(crash.read_bytes())
+        data[minidump.directory(data)[minidump.LINUX_MAPS][0]] ^= 0xFF
+        other = self.directory / "other.dmp"
+        other.write_bytes(data)
+        subprocess.run([TOOL, "minidump", other, dump, "-o", other], check=True,
+                       stdout=subprocess.DEVNULL)
+        self.assertEqual(minidump.modules(other.read_bytes()), minidump.modules(patched.read_bytes()))
 
     def check_first(self, frames: List[dict], address: int, code: Code, depth: int) -> None:
         frame = frames[0]

@@ -146,6 +146,26 @@ class FilesTest(unittest.TestCase):
                 self.assertEqual(self.run_tool().returncode, 0)
                 self.output.unlink()
 
+    def test_memory_info(self) -> None:
+        """Where there is no copy of /proc/PID/maps."""
+        self.dumps[0].load(BASE + 0x2040, CODE_SIZE, b"f")
+        self.dumps[0].load(BASE + 0x1040, CODE_SIZE, b"in a gap")
+        writer = minidump.Writer()
+        writer.misc_info(PID)
+        writer.memory_info((BASE, BASE + 0x1000), (BASE + 0x2000, BASE + 0x3000))
+        writer.modules([PROGRAM, LIBRARY])
+        crash = writer.finish()
+        self.crash_path.write_bytes(crash)
+        self.assertEqual([module[:2] for module in self.added(crash)], [(BASE + 0x2000, 0x1000)])
+        entry, size, offset = minidump.directory(crash)[minidump.MEMORY_INFO]
+        for at, value, reason in (entry + 4, size - 1, "list of memory regions"), \
+                (offset + 4, 47, "list of memory regions"), (offset, 2**32 - 1, "list of memory"):
+            data = bytearray(crash)
+            struct.pack_into("<I", data, at, value)
+            self.crash_path.write_bytes(data)
+            self.output.unlink(missing_ok=True)
+            self.fails(reason)
+
     def test_two_dumps(self) -> None:
         self.dumps.append(dump_bytes.Writer())
         self.dumps[0].load(BASE + 0x2000, CODE_SIZE, b"f")
@@ -181,7 +201,7 @@ class FilesTest(unittest.TestCase):
             crash[:40]: "shorter than its header and directory say",
             changed(8, b"\xff\xff\xff\x7f"): "shorter than its header and directory say",
             changed(modules[0], b"\xee"): "no list of modules",
-            changed(entries[minidump.LINUX_MAPS][0], b"\xee"): "no copy of /proc/PID/maps",
+            changed(entries[minidump.LINUX_MAPS][0], b"\xee"): "does not say what was mapped",
             changed(entries[minidump.LINUX_STATUS][0], b"\xee"): "of which process",
             changed(modules[0] + 4, b"\x30"): "a list of modules whose size",
             changed(modules[2], b"\xff\xff\xff\x7f"): "a list of modules whose size",
