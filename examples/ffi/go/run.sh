@@ -5,7 +5,7 @@
 #     sh examples/ffi/go/run.sh [DIRECTORY for what is made]
 set -eu
 language=go
-. "$(dirname "$0")/../profile.sh"
+. "$(dirname "$0")/../../profile.sh"
 
 need go golang-go
 begin "$@"

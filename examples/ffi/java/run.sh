@@ -7,7 +7,7 @@
 # Exit code 77: there is no JDK of version 22 or newer, nor one to be installed.
 set -eu
 language=java
-. "$(dirname "$0")/../profile.sh"
+. "$(dirname "$0")/../../profile.sh"
 
 jdk=$(sh "$here/jdk.sh") ||
     packages='openjdk-25-jdk-headless|openjdk-24-jdk-headless|openjdk-23-jdk-headless'

@@ -5,7 +5,7 @@
 #     sh examples/ffi/rust/run.sh [DIRECTORY for what is made]
 set -eu
 language=rust
-. "$(dirname "$0")/../profile.sh"
+. "$(dirname "$0")/../../profile.sh"
 
 need cargo 'cargo rustc'
 need python3 python3 # for the tests, which read dumps with it

@@ -1,0 +1,108 @@
+"""One recipe: python3 test_recipes.py RECIPE BUILD_FOLDER [COMMAND]...
+
+Runs examples/recipes/RECIPE/run.sh, and compares the profiles that it leaves in BUILD_FOLDER/RECIPE,
+or in folders there, with the truth: what the program has printed of its functions (output.txt), as
+truth.py reads it. All programs are of one shape, `leaf` called by `middle`, that by `outer`, that by
+`run`, and that by the host, and none is called by another, so that where a sample is says what its
+call chain must be.
+
+Exit code 77: skipped, because a COMMAND is missing, or because run.sh has said so.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from typing import Dict, List
+
+from jitdump_tests import ctest_class, jitdump_reader, perf
+from jitdump_tests.perf_case import NAMED_MIN, SAMPLES_MIN, PerfTest, Profile
+from jitdump_tests.recipe_truth import truth_of
+
+CALLS = ["run", "outer", "middle", "leaf"]
+REQUIRED = os.environ.get("JITDUMP_TESTS_REQUIRE_RECIPES") == "1"
+
+
+class Shares:
+    """Of the samples in generated code: how many have the right name, line and whole chain."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        truth = truth_of(folder)
+        session = perf.Session(folder)
+        session.injected = folder / "perf.jit.data"
+        session.call_graph = ["--call-graph", "dwarf"]
+        # Addresses in large libraries are nobody's question here.
+        samples = session.samples([path.name for path in folder.glob("jitted-*.so")])
+        profile = Profile(session, truth, samples)
+        self.verdict = profile.verdict
+        self.total = self.verdict.total
+        self.whole = 0
+        self.broken: List[List[str]] = []
+        for sample in profile.samples:
+            function, _ = truth.at(sample.pid, sample.ip, sample.time)
+            if is_whole(sample.chain, function.name):
+                self.whole += 1
+            else:
+                self.broken.append(sample.chain)
+
+    def __str__(self) -> str:
+        def percent(count: int) -> str:
+            return f"{100 * count / max(self.total, 1):.1f} %"
+
+        return (f"n={self.total} name {percent(self.verdict.named)} "
+                f"line {percent(self.verdict.with_line)} chain {percent(self.whole)} "
+                f"wrong {len(self.verdict.wrong)}")
+
+
+def is_whole(chain: List[str], function: str) -> bool:
+    """Each caller in turn, and then the host's down to the C library's start."""
+    expected = CALLS[CALLS.index(function)::-1]
+    rest = chain[len(expected):]
+    return chain[:len(expected)] == expected and any(
+        name == "_start" or name.startswith("__libc_start_") for name in rest)
+
+
+class RecipeTest(PerfTest):
+    recipe = ""
+    build = pathlib.Path()
+    commands = [""]
+
+    def setUp(self) -> None:
+        if REQUIRED:  # what is missing, perf too, is for run.sh to install
+            return
+        super().setUp()
+        missing = [command for command in self.commands if shutil.which(command) is None]
+        if missing:
+            self.skipTest(f"not installed: {', '.join(missing)}")
+
+    def test(self) -> None:
+        done = subprocess.run(["sh", perf.WORKLOAD, str(self.build)], text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)
+        print(done.stdout)
+        if done.returncode == 77:
+            self.skipTest(done.stdout.splitlines()[-1].removeprefix("skipped: "))
+        self.assertEqual(done.returncode, 0, f"run.sh: exit code {done.returncode}")
+        folders = sorted({path.parent for path in (self.build / self.recipe).glob("**/perf.jit.data")})
+        self.assertNotEqual(folders, [])
+        for folder in folders:
+            with self.subTest(folder.name):
+                self.check(folder)
+
+    def check(self, folder: pathlib.Path) -> None:
+        for dump in folder.glob("jit-*.dump"):
+            jitdump_reader.read(dump)
+        shares = Shares(folder)
+        print(f"recipe: {folder.name}: {shares}")
+        self.assertGreaterEqual(shares.total, SAMPLES_MIN)
+        self.assertEqual(shares.verdict.wrong[:5], [])
+        self.assertGreaterEqual(shares.verdict.named, NAMED_MIN * shares.total)
+        self.assertGreaterEqual(shares.verdict.with_line, NAMED_MIN * shares.total)
+        self.assertGreaterEqual(shares.whole, NAMED_MIN * shares.total, shares.broken[:3])
+
+
+if __name__ == "__main__":
+    RecipeTest.recipe, RecipeTest.build = sys.argv[1], pathlib.Path(sys.argv[2])
+    RecipeTest.commands = ["cc", *sys.argv[3:]]
+    sys.exit(ctest_class.main("__main__", "RecipeTest"))
