@@ -15,6 +15,9 @@ using namespace llvm;
 
 namespace {
 
+// For a CIE, an FDE and their index.
+constexpr size_t frame_room = 256;
+
 // A function's lines and inlined calls, as LLVM's reader of DWARF knows them.
 class Description {
 public:
@@ -23,6 +26,8 @@ public:
         const DILineInfoSpecifier specifier(DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath,
                                             DINameKind::LinkageName);
         for (const auto &row : dwarf.getLineInfoForAddressRange(start, size, specifier)) {
+            if (row.first < start.Address || row.first - start.Address >= size)
+                continue; // of another section
             const object::SectionedAddress address{row.first, start.SectionIndex};
             const auto chain = dwarf.getInliningInfoForAddress(address, specifier);
             uint32_t position = JITDUMP_NONE;
@@ -73,39 +78,36 @@ private:
     std::vector<jitdump_offset> offsets;
 };
 
-// Where a function of an object is, and a copy of its relocated code.
-struct Place {
-    uint64_t address = 0; // 0: it was left out
-    const void *bytes = nullptr;
-};
-
-// All functions of an object. It need not be relocated itself.
-template <typename Find>
-void load_object(jitdump *dump, const object::ObjectFile &object, Find find_place)
+const void *memory_at(uint64_t address)
 {
-    const auto dwarf = DWARFContext::create(object);
-    for (const auto &[symbol, size] : object::computeSymbolSizes(object)) {
-        const auto section = cantFail(symbol.getSection()); // the linker has read it before
-        if (cantFail(symbol.getType()) != object::SymbolRef::ST_Function ||
-            section == object.section_end())
-            continue;
-        const Place place = find_place(symbol);
-        if (place.address == 0)
-            continue;
-        Description lines(*dwarf, {cantFail(symbol.getAddress()), section->getIndex()}, size);
-        const std::string text = cantFail(symbol.getName()).str();
-        jitdump_code code = {};
-        code.struct_size = sizeof(code);
-        code.name = text.c_str();
-        code.code_addr = place.address;
-        code.code_size = size;
-        code.code_bytes = place.bytes;
-        if (lines.track.offset_count > 0) {
-            code.tracks = &lines.track;
-            code.track_count = 1;
+    return reinterpret_cast<const void *>(address);
+}
+
+// All functions of an object, after relocation.
+void load_object(jitdump *dump, const object::ObjectFile &object, const LoadedObjectInfo &loaded)
+{
+    jitdump_code code = {};
+    code.struct_size = sizeof(code);
+    for (const object::SectionRef &section : object.sections())
+        if (cantFail(section.getName()) == ".eh_frame") { // it can't fail: the linker has read it
+            code.eh_frame = memory_at(loaded.getSectionLoadAddress(section));
+            code.eh_frame_size = code.eh_frame ? section.getSize() : 0;
         }
-        if (int error = jitdump_load(dump, &code, nullptr))
-            errs() << text << ": " << jitdump_strerror(error) << '\n';
+    const auto dwarf =
+        DWARFContext::create(object, DWARFContext::ProcessDebugRelocations::Process, &loaded);
+    for (const auto &[symbol, size] : object::computeSymbolSizes(object)) {
+        const auto section = cantFail(symbol.getSection());
+        if (cantFail(symbol.getType()) != object::SymbolRef::ST_Function ||
+            section == object.section_end() || loaded.getSectionLoadAddress(*section) == 0)
+            continue;
+        const std::string name = cantFail(symbol.getName()).str();
+        code.name = name.c_str();
+        code.code_addr = loaded.getSectionLoadAddress(*section) + cantFail(symbol.getAddress());
+        code.code_size = size;
+        const Description description(*dwarf, {code.code_addr, section->getIndex()}, size);
+        code.tracks = &description.track;
+        code.track_count = description.track.offset_count > 0;
+        jitdump_load(dump, &code, nullptr); // of errors JITDUMP=debug tells
     }
 }
 
@@ -116,41 +118,63 @@ public:
     void notifyObjectLoaded(ObjectKey, const object::ObjectFile &object,
                             const RuntimeDyld::LoadedObjectInfo &loaded) override
     {
-        load_object(dump, object, [&](const object::SymbolRef &symbol) {
-            const auto section = *cantFail(symbol.getSection());
-            const uint64_t base = loaded.getSectionLoadAddress(section);
-            return Place{base == 0 ? 0 : base + cantFail(symbol.getAddress()) - section.getAddress()};
-        });
+        load_object(dump, object, loaded);
     }
 
 private:
     jitdump *dump;
 };
 
+class MemoryManager : public SectionMemoryManager {
+public:
+    uint8_t *allocateCodeSection(uintptr_t size, unsigned alignment, unsigned id,
+                                 StringRef name) override
+    {
+        return SectionMemoryManager::allocateCodeSection(size + frame_room, alignment, id, name);
+    }
+};
+
 class Plugin : public orc::ObjectLinkingLayer::Plugin {
 public:
     explicit Plugin(jitdump *dump) : dump(dump) {}
 
-    void notifyMaterializing(orc::MaterializationResponsibility &responsibility,
-                             jitlink::LinkGraph &, jitlink::JITLinkContext &,
-                             MemoryBufferRef buffer) override
+    void notifyMaterializing(orc::MaterializationResponsibility &link, jitlink::LinkGraph &,
+                             jitlink::JITLinkContext &, MemoryBufferRef object) override
     {
         const std::lock_guard lock(mutex);
-        buffers[&responsibility] = buffer;
+        links[&link].object = object;
     }
 
-    void modifyPassConfig(orc::MaterializationResponsibility &responsibility, jitlink::LinkGraph &,
+    void modifyPassConfig(orc::MaterializationResponsibility &link, jitlink::LinkGraph &,
                           jitlink::PassConfiguration &passes) override
     {
-        const std::lock_guard lock(mutex);
-        const MemoryBufferRef buffer = buffers[&responsibility];
-        buffers.erase(&responsibility);
-        passes.PostFixupPasses.push_back([this, buffer](jitlink::LinkGraph &graph) {
-            return load_graph(graph, buffer);
+        if (!dump)
+            return;
+        passes.PostPrunePasses.push_back(leave_room);
+        passes.PostAllocationPasses.push_back([this, &link](jitlink::LinkGraph &graph) {
+            const std::lock_guard lock(mutex);
+            for (auto &section : graph.sections())
+                links[&link].sections.addresses[section.getName()] =
+                    jitlink::SectionRange(section).getStart().getValue();
+            return Error::success();
         });
     }
 
-    Error notifyFailed(orc::MaterializationResponsibility &) override { return Error::success(); }
+    Error notifyEmitted(orc::MaterializationResponsibility &responsibility) override
+    {
+        const Link link = take(responsibility);
+        if (dump)
+            load_object(dump, *cantFail(object::ObjectFile::createObjectFile(link.object)),
+                        link.sections);
+        return Error::success();
+    }
+
+    Error notifyFailed(orc::MaterializationResponsibility &responsibility) override
+    {
+        take(responsibility);
+        return Error::success();
+    }
+
 #if LLVM_VERSION_MAJOR < 16
     Error notifyRemovingResources(orc::ResourceKey) override { return Error::success(); }
     void notifyTransferringResources(orc::ResourceKey, orc::ResourceKey) override {}
@@ -163,25 +187,46 @@ public:
 #endif
 
 private:
-    Error load_graph(jitlink::LinkGraph &graph, MemoryBufferRef buffer)
+    struct Sections : LoadedObjectInfoHelper<Sections> {
+        uint64_t getSectionLoadAddress(const object::SectionRef &section) const override
+        {
+            return addresses.lookup(cantFail(section.getName()));
+        }
+        StringMap<uint64_t> addresses;
+    };
+
+    // An object from its being read to its end.
+    struct Link {
+        MemoryBufferRef object;
+        Sections sections;
+    };
+
+    // Each function has a block of its own (FunctionSections), which is made longer.
+    static Error leave_room(jitlink::LinkGraph &graph)
     {
-        auto object = object::ObjectFile::createObjectFile(buffer);
-        if (!object)
-            return object.takeError();
-        StringMap<Place> places;
-        for (const auto *symbol : graph.defined_symbols())
-            if (symbol->isCallable() && symbol->hasName())
-                places[StringRef(symbol->getName())] = {symbol->getAddress().getValue(),
-                                                        symbol->getSymbolContent().data()};
-        load_object(dump, **object, [&](const object::SymbolRef &symbol) {
-            return places.lookup(cantFail(symbol.getName()));
-        });
+        std::set<jitlink::Block *> blocks;
+        for (auto *symbol : graph.defined_symbols())
+            if (symbol->isCallable())
+                blocks.insert(&symbol->getBlock());
+        for (auto *block : blocks) {
+            auto content = graph.allocateBuffer(block->getSize() + frame_room);
+            std::fill(copy(block->getContent(), content.begin()), content.end(), 0);
+            block->setContent(content);
+        }
         return Error::success();
+    }
+
+    Link take(orc::MaterializationResponsibility &responsibility)
+    {
+        const std::lock_guard lock(mutex);
+        Link link = std::move(links[&responsibility]);
+        links.erase(&responsibility);
+        return link;
     }
 
     jitdump *dump;
     std::mutex mutex;
-    std::map<orc::MaterializationResponsibility *, MemoryBufferRef> buffers;
+    std::map<orc::MaterializationResponsibility *, Link> links;
 };
 
 } // namespace
@@ -189,6 +234,11 @@ private:
 std::unique_ptr<JITEventListener> make_jitdump_listener(jitdump *dump)
 {
     return std::make_unique<Listener>(dump);
+}
+
+std::unique_ptr<SectionMemoryManager> make_jitdump_memory_manager(jitdump *dump)
+{
+    return dump ? std::make_unique<MemoryManager>() : std::make_unique<SectionMemoryManager>();
 }
 
 std::unique_ptr<orc::ObjectLinkingLayer::Plugin> make_jitdump_plugin(jitdump *dump)

@@ -1,15 +1,22 @@
 // Describes what LLVM's ORC generates to libjitdump: names, lines with inlined calls, call frames.
 // For both of ORC's linkers. LLVM 14 and newer.
+//
+// perf needs room behind each function for its frames, and so each needs a section of its own:
+// set TargetOptions::FunctionSections.
 #ifndef JITDUMP_LLVM_H
 #define JITDUMP_LLVM_H
 
 #include <jitdump.h>
 #include <llvm/ExecutionEngine/JITEventListener.h>
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+#include <llvm/ExecutionEngine/SectionMemoryManager.h>
+
 #include <memory>
 
-// For RTDyldObjectLinkingLayer: layer.registerJITEventListener(*listener).
+// For RTDyldObjectLinkingLayer, with both: layer.registerJITEventListener(*listener).
 std::unique_ptr<llvm::JITEventListener> make_jitdump_listener(jitdump *dump);
+
+std::unique_ptr<llvm::SectionMemoryManager> make_jitdump_memory_manager(jitdump *dump);
 
 // For JITLink: layer.addPlugin(make_jitdump_plugin(dump)).
 std::unique_ptr<llvm::orc::ObjectLinkingLayer::Plugin> make_jitdump_plugin(jitdump *dump);

@@ -1,10 +1,9 @@
-// Runs the function `run` of a bitcode file in LLVM's ORC:
+// Runs the function `run` of a bitcode file in LLVM's ORC, for so many seconds of processor time:
 //
-//     run_bitcode LINKER WRITER FILE SECONDS
+//     JITDUMP=1 run_bitcode jitlink|rtdyld FILE SECONDS [llvm]
 //
-// LINKER: rtdyld or jitlink. WRITER, of the jitdump: ours, llvm (LLVM's own), or none. For who wants
-// to compare a profile with the truth, it keeps the object file that LLVM has made, program.o, and
-// prints where the functions are.
+// llvm: described by what LLVM has for it, to compare. For that too the object file that LLVM makes
+// is kept, program.o, and printed is where its functions are.
 #include "jitdump_llvm.h"
 
 #include <llvm/Config/llvm-config.h>
@@ -32,31 +31,24 @@ using namespace llvm::orc;
 
 static ExitOnError check("run_bitcode: ");
 
-struct Options {
-    std::string linker, writer, file;
-    double seconds;
-};
-
-static std::unique_ptr<ObjectLayer> make_rtdyld(ExecutionSession &session, const Options &options,
-                                                jitdump *dump)
+static std::unique_ptr<ObjectLayer> make_rtdyld(ExecutionSession &session, jitdump *dump,
+                                                bool by_llvm)
 {
     auto layer = std::make_unique<RTDyldObjectLinkingLayer>(
-        session, [] { return std::make_unique<SectionMemoryManager>(); });
-    if (options.writer == "ours")
-        layer->registerJITEventListener(*make_jitdump_listener(dump).release());
-    else if (options.writer == "llvm")
-        layer->registerJITEventListener(*JITEventListener::createPerfJITEventListener());
+        session, [dump] { return make_jitdump_memory_manager(dump); });
+    layer->registerJITEventListener(by_llvm ? *JITEventListener::createPerfJITEventListener()
+                                            : *make_jitdump_listener(dump).release());
     return layer;
 }
 
-static std::unique_ptr<ObjectLayer> make_jitlink(ExecutionSession &session, const Options &options,
-                                                 jitdump *dump)
+static std::unique_ptr<ObjectLayer> make_jitlink(ExecutionSession &session, jitdump *dump,
+                                                 bool by_llvm)
 {
     auto layer = std::make_unique<ObjectLinkingLayer>(session);
-    if (options.writer == "ours")
+    if (!by_llvm)
         layer->addPlugin(make_jitdump_plugin(dump));
 #if LLVM_VERSION_MAJOR >= 18
-    else if (options.writer == "llvm") {
+    else {
         auto &control = session.getExecutorProcessControl();
         JITDylib &library = session.createBareJITDylib("<perf>");
         SymbolMap symbols;
@@ -85,30 +77,22 @@ template <typename Symbol> static uint64_t address_of(const Symbol &symbol)
 
 int main(int argc, char **argv)
 {
-    if (argc != 5) {
-        errs() << "usage: run_bitcode rtdyld|jitlink ours|llvm|none FILE SECONDS\n";
+    const bool by_llvm = argc == 5 && std::string(argv[4]) == "llvm";
+    if (argc != 4 && !by_llvm) {
+        errs() << "usage: run_bitcode jitlink|rtdyld FILE SECONDS [llvm]\n";
         return 2;
     }
-    const Options options = {argv[1], argv[2], argv[3], std::stod(argv[4])};
+    const std::string linker = argv[1], file = argv[2];
+    const double seconds = std::stod(argv[3]);
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
 
-    jitdump *dump = nullptr;
-    if (options.writer == "ours") {
-        char message[1024];
-        jitdump_options open = {};
-        open.struct_size = sizeof(open);
-        open.error_message = message;
-        open.error_message_size = sizeof(message);
-        if (jitdump_open(&dump, &open) != 0) {
-            errs() << message << '\n';
-            return 1;
-        }
-    }
+    jitdump *dump;
+    jitdump_open_from_environment(&dump, nullptr);
 
     auto context = std::make_unique<LLVMContext>();
     SMDiagnostic problem;
-    auto module = parseIRFile(options.file, problem, *context);
+    auto module = parseIRFile(file, problem, *context);
     if (!module) {
         problem.print(argv[0], errs());
         return 1;
@@ -118,12 +102,15 @@ int main(int argc, char **argv)
         if (!function.isDeclaration())
             names.push_back(function.getName().str());
 
+    auto target = check(JITTargetMachineBuilder::detectHost());
+    target.getOptions().FunctionSections = true;
     auto jit = check(
         LLJITBuilder()
+            .setJITTargetMachineBuilder(target)
             .setObjectLinkingLayerCreator(
                 [&](ExecutionSession &session, const Triple &) -> Expected<std::unique_ptr<ObjectLayer>> {
-                    return options.linker == "jitlink" ? make_jitlink(session, options, dump)
-                                                       : make_rtdyld(session, options, dump);
+                    return linker == "jitlink" ? make_jitlink(session, dump, by_llvm)
+                                               : make_rtdyld(session, dump, by_llvm);
                 })
             .create());
     jit->getObjTransformLayer().setTransform([](std::unique_ptr<MemoryBuffer> object) {
@@ -144,7 +131,7 @@ int main(int argc, char **argv)
 
     auto *run = reinterpret_cast<uint64_t (*)(uint64_t)>(address_of(check(jit->lookup("run"))));
     uint64_t sum = 0;
-    while (static_cast<double>(clock()) < options.seconds * CLOCKS_PER_SEC)
+    while (static_cast<double>(clock()) < seconds * CLOCKS_PER_SEC)
         sum += run(1);
     errs() << sum << '\n';
     jitdump_close(dump);

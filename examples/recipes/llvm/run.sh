@@ -26,9 +26,10 @@ clang=$("$llvm_config" --bindir)/clang
 [ -x "$clang" ] || clang=clang
 "$clang" -O2 -g -c -emit-llvm "$here/program.c" -o program.bc
 
+export JITDUMP=debug
 call_graph=dwarf
 for linker in jitlink rtdyld; do
     mkdir -p "$directory/$linker"
     cd "$directory/$linker"
-    profile leaf ../build/run_bitcode "$linker" ours ../program.bc 1
+    profile leaf ../build/run_bitcode "$linker" ../program.bc 1
 done
