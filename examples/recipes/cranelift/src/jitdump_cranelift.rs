@@ -1,0 +1,103 @@
+//! Describes what `cranelift-jit` has compiled to libjitdump: names, lines, call frames.
+
+use cranelift_codegen::isa::unwind::{systemv, UnwindInfo};
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::Context;
+use cranelift_jit::{BranchProtection, JITMemoryKind, JITMemoryProvider, JITModule};
+use cranelift_module::{FuncId, ModuleResult};
+use cranelift_codegen::gimli::write::{Address, EhFrame, EndianVec, FrameTable};
+use cranelift_codegen::gimli::LittleEndian;
+use jitdump::{Code, Dump, Function, Offset, Position, Track};
+use std::ffi::{CStr, CString};
+
+/// For a CIE, an FDE and their index.
+const FRAME_ROOM: usize = 256;
+
+/// Leaves room for its frames behind each function, as perf needs it: for
+/// `JITBuilder::memory_provider()`, around another.
+pub struct WithRoom<M>(pub M);
+
+impl<M: JITMemoryProvider> JITMemoryProvider for WithRoom<M> {
+    fn allocate(&mut self, size: usize, align: u64, kind: JITMemoryKind) -> std::io::Result<*mut u8> {
+        let room = match kind {
+            JITMemoryKind::Executable => FRAME_ROOM,
+            _ => 0,
+        };
+        self.0.allocate(size + room, align, kind)
+    }
+    unsafe fn free_memory(&mut self) {
+        unsafe { self.0.free_memory() }
+    }
+    fn finalize(&mut self, branch_protection: BranchProtection) -> ModuleResult<()> {
+        self.0.finalize(branch_protection)
+    }
+}
+
+/// A function that is compiled, and not yet at its place.
+pub struct Compiled {
+    id: FuncId,
+    name: CString,
+    size: usize,
+    /// Offset, and `SourceLoc::bits()`, which are taken for a line.
+    lines: Vec<(u32, u32)>,
+    frame: Option<systemv::UnwindInfo>,
+}
+
+impl Compiled {
+    /// Call it after `define_function()`, before the context is cleared.
+    pub fn new(id: FuncId, name: &str, context: &Context, isa: &dyn TargetIsa) -> Compiled {
+        let code = context.compiled_code().expect("a compiled function");
+        let mut lines: Vec<(u32, u32)> = Vec::new();
+        let mut end = 0;
+        for location in code.buffer.get_srclocs_sorted() {
+            if location.start != end {
+                lines.push((end, 0));
+            }
+            lines.push((location.start, location.loc.bits()));
+            end = location.end;
+        }
+        if (end as usize) < code.code_buffer().len() {
+            lines.push((end, 0));
+        }
+        Compiled {
+            id,
+            name: CString::new(name).expect("a name without NUL"),
+            size: code.code_buffer().len(),
+            lines,
+            frame: match code.create_unwind_info(isa) {
+                Ok(Some(UnwindInfo::SystemV(frame))) => Some(frame),
+                _ => None,
+            },
+        }
+    }
+
+    /// Call it after `finalize_definitions()`. `file` is where the lines are.
+    pub fn load(&self, dump: &Dump, module: &JITModule, isa: &dyn TargetIsa, file: &CStr) {
+        let start = module.get_finalized_function(self.id);
+        let functions = [Function::new(&self.name, Some(file), 0, 0)];
+        let mut positions = Vec::new();
+        let mut offsets = Vec::new();
+        for &(code_offset, line) in &self.lines {
+            offsets.push(Offset { code_offset, position: positions.len() as u32 });
+            positions.push(Position { function: 0, line, column: 0, caller: jitdump::raw::JITDUMP_NONE });
+        }
+        let eh_frame = self.eh_frame(isa, start as u64).unwrap_or_default();
+        // Of errors JITDUMP=debug tells.
+        let _ = dump.load(&Code {
+            tracks: &[Track::new(None, &functions, &positions, &offsets)],
+            eh_frame: &eh_frame,
+            ..Code::new(&self.name, start as u64, unsafe {
+                std::slice::from_raw_parts(start, self.size)
+            })
+        });
+    }
+
+    fn eh_frame(&self, isa: &dyn TargetIsa, start: u64) -> Option<Vec<u8>> {
+        let mut table = FrameTable::default();
+        let cie = table.add_cie(isa.create_systemv_cie()?);
+        table.add_fde(cie, self.frame.as_ref()?.to_fde(Address::Constant(start)));
+        let mut section = EhFrame(EndianVec::new(LittleEndian));
+        table.write_eh_frame(&mut section).ok()?;
+        Some(section.0.into_vec())
+    }
+}
