@@ -11,48 +11,58 @@ Exit code 77: skipped, because a COMMAND is missing, or because run.sh has said 
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
-from typing import Dict, List
+from typing import List
 
 from jitdump_tests import ctest_class, jitdump_reader, perf
-from jitdump_tests.perf_case import NAMED_MIN, SAMPLES_MIN, PerfTest, Profile
+from jitdump_tests.perf_case import NAMED_MIN, SAMPLES_MIN, PerfTest
 from jitdump_tests.recipe_truth import truth_of
+from jitdump_tests.truth import Function, Truth
 
 CALLS = ["run", "outer", "middle", "leaf"]
 REQUIRED = os.environ.get("JITDUMP_TESTS_REQUIRE_RECIPES") == "1"
 
 
 class Shares:
-    """Of the samples in generated code: how many have the right name, line and whole chain."""
+    """Of the samples in generated code: how many have the right name, line and whole chain. Where the
+    code comes from no line, none is right."""
 
     def __init__(self, folder: pathlib.Path) -> None:
-        truth = truth_of(folder)
+        self.truth = truth_of(folder)
         session = perf.Session(folder)
         session.injected = folder / "perf.jit.data"
         session.call_graph = ["--call-graph", "dwarf"]
-        # Addresses in large libraries are nobody's question here.
+        # Lines in large libraries are nobody's question here.
         samples = session.samples([path.name for path in folder.glob("jitted-*.so")])
-        profile = Profile(session, truth, samples)
-        self.verdict = profile.verdict
-        self.total = self.verdict.total
-        self.whole = 0
-        self.broken: List[List[str]] = []
-        for sample in profile.samples:
-            function, _ = truth.at(sample.pid, sample.ip, sample.time)
-            if is_whole(sample.chain, function.name):
-                self.whole += 1
-            else:
-                self.broken.append(sample.chain)
+        self.total = self.named = self.with_line = self.whole = 0
+        self.wrong: List[str] = []
+        for sample in samples:
+            place = self.truth.at(sample.pid, sample.ip, sample.time)
+            if place is not None:
+                self.add(sample, *place)
+
+    def add(self, sample: perf.Sample, function: Function, offset: int) -> None:
+        line = function.line_at(offset)
+        named = sample.symbol == function.name
+        with_line = (sample.file, sample.line) == ((function.file, line) if line else (None, None))
+        whole = is_whole(sample.chain, function.name)
+        self.total += 1
+        self.named += named
+        self.with_line += with_line
+        self.whole += whole
+        if not (named and with_line and whole):
+            self.wrong.append(f"{function.name}+{offset:#x}, line {line}: {sample.symbol}, "
+                              f"{sample.file}:{sample.line}, {sample.chain[:6]}")
 
     def __str__(self) -> str:
         def percent(count: int) -> str:
             return f"{100 * count / max(self.total, 1):.1f} %"
 
-        return (f"n={self.total} name {percent(self.verdict.named)} "
-                f"line {percent(self.verdict.with_line)} chain {percent(self.whole)} "
-                f"wrong {len(self.verdict.wrong)}")
+        return (f"{self.total} samples: right name {percent(self.named)}, right line "
+                f"{percent(self.with_line)}, whole chain {percent(self.whole)}")
 
 
 def is_whole(chain: List[str], function: str) -> bool:
@@ -94,12 +104,18 @@ class RecipeTest(PerfTest):
         for dump in folder.glob("jit-*.dump"):
             jitdump_reader.read(dump)
         shares = Shares(folder)
-        print(f"recipe: {folder.name}: {shares}")
+        print(f"recipe: {self.recipe} {folder.name}: {shares}")
+        self.check_marks(shares.truth)
         self.assertGreaterEqual(shares.total, SAMPLES_MIN)
-        self.assertEqual(shares.verdict.wrong[:5], [])
-        self.assertGreaterEqual(shares.verdict.named, NAMED_MIN * shares.total)
-        self.assertGreaterEqual(shares.verdict.with_line, NAMED_MIN * shares.total)
-        self.assertGreaterEqual(shares.whole, NAMED_MIN * shares.total, shares.broken[:3])
+        for count in [shares.named, shares.with_line, shares.whole]:
+            self.assertGreaterEqual(count, NAMED_MIN * shares.total, shares.wrong[:5])
+
+    def check_marks(self, truth: Truth) -> None:
+        """Instructions with a constant that names their line come from that, says the truth."""
+        for function in truth.functions.values():
+            for mark in re.finditer(b"(..)DJ", function.code, re.DOTALL):
+                line = int.from_bytes(mark[1], "little")
+                self.assertEqual(function.line_at(mark.start()), line, function.name)
 
 
 if __name__ == "__main__":

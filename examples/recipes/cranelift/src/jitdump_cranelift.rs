@@ -1,12 +1,14 @@
 //! Describes what `cranelift-jit` has compiled to libjitdump: names, lines, call frames.
 
+use cranelift_codegen::gimli::write::{
+    Address, CallFrameInstruction, EhFrame, EndianVec, FrameTable,
+};
+use cranelift_codegen::gimli::{LittleEndian, X86_64};
 use cranelift_codegen::isa::unwind::{systemv, UnwindInfo};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::Context;
 use cranelift_jit::{BranchProtection, JITMemoryKind, JITMemoryProvider, JITModule};
 use cranelift_module::{FuncId, ModuleResult};
-use cranelift_codegen::gimli::write::{Address, EhFrame, EndianVec, FrameTable};
-use cranelift_codegen::gimli::LittleEndian;
 use jitdump::{Code, Dump, Function, Offset, Position, Track};
 use std::ffi::{CStr, CString};
 
@@ -18,7 +20,12 @@ const FRAME_ROOM: usize = 256;
 pub struct WithRoom<M>(pub M);
 
 impl<M: JITMemoryProvider> JITMemoryProvider for WithRoom<M> {
-    fn allocate(&mut self, size: usize, align: u64, kind: JITMemoryKind) -> std::io::Result<*mut u8> {
+    fn allocate(
+        &mut self,
+        size: usize,
+        align: u64,
+        kind: JITMemoryKind,
+    ) -> std::io::Result<*mut u8> {
         let room = match kind {
             JITMemoryKind::Executable => FRAME_ROOM,
             _ => 0,
@@ -53,7 +60,8 @@ impl Compiled {
             if location.start != end {
                 lines.push((end, 0));
             }
-            lines.push((location.start, location.loc.bits()));
+            let known = !location.loc.is_default();
+            lines.push((location.start, if known { location.loc.bits() } else { 0 }));
             end = location.end;
         }
         if (end as usize) < code.code_buffer().len() {
@@ -74,28 +82,46 @@ impl Compiled {
     /// Call it after `finalize_definitions()`. `file` is where the lines are.
     pub fn load(&self, dump: &Dump, module: &JITModule, isa: &dyn TargetIsa, file: &CStr) {
         let start = module.get_finalized_function(self.id);
+        let code = unsafe { std::slice::from_raw_parts(start, self.size) };
         let functions = [Function::new(&self.name, Some(file), 0, 0)];
         let mut positions = Vec::new();
         let mut offsets = Vec::new();
         for &(code_offset, line) in &self.lines {
-            offsets.push(Offset { code_offset, position: positions.len() as u32 });
-            positions.push(Position { function: 0, line, column: 0, caller: jitdump::raw::JITDUMP_NONE });
+            offsets.push(Offset {
+                code_offset,
+                position: positions.len() as u32,
+            });
+            positions.push(Position {
+                function: 0,
+                line,
+                column: 0,
+                caller: jitdump::raw::JITDUMP_NONE,
+            });
         }
-        let eh_frame = self.eh_frame(isa, start as u64).unwrap_or_default();
+        let eh_frame = self.eh_frame(isa, code).unwrap_or_default();
         // Of errors JITDUMP=debug tells.
         let _ = dump.load(&Code {
             tracks: &[Track::new(None, &functions, &positions, &offsets)],
             eh_frame: &eh_frame,
-            ..Code::new(&self.name, start as u64, unsafe {
-                std::slice::from_raw_parts(start, self.size)
-            })
+            ..Code::new(&self.name, start as u64, code)
         });
     }
 
-    fn eh_frame(&self, isa: &dyn TargetIsa, start: u64) -> Option<Vec<u8>> {
+    fn eh_frame(&self, isa: &dyn TargetIsa, code: &[u8]) -> Option<Vec<u8>> {
+        let start = code.as_ptr() as u64;
+        let mut fde = self.frame.as_ref()?.to_fde(Address::Constant(start));
+        // Cranelift leaves out what holds between `pop rbp` and `ret`.
+        for offset in
+            (1..code.len() as u32).filter(|&at| code[..=at as usize].ends_with(&[0x5d, 0xc3]))
+        {
+            fde.add_instruction(offset, CallFrameInstruction::RememberState);
+            fde.add_instruction(offset, CallFrameInstruction::Cfa(X86_64::RSP, 8));
+            fde.add_instruction(offset, CallFrameInstruction::Restore(X86_64::RBP));
+            fde.add_instruction(offset + 1, CallFrameInstruction::RestoreState);
+        }
         let mut table = FrameTable::default();
         let cie = table.add_cie(isa.create_systemv_cie()?);
-        table.add_fde(cie, self.frame.as_ref()?.to_fde(Address::Constant(start)));
+        table.add_fde(cie, fde);
         let mut section = EhFrame(EndianVec::new(LittleEndian));
         table.write_eh_frame(&mut section).ok()?;
         Some(section.0.into_vec())

@@ -41,19 +41,31 @@ impl Program {
     fn define(&mut self, name: &str, callee: Option<FuncId>, body: Body) -> FuncId {
         let mut context = self.module.make_context();
         let signature = &mut context.func.signature;
-        signature.params.extend([AbiParam::new(I64), AbiParam::new(I64)]);
+        signature
+            .params
+            .extend([AbiParam::new(I64), AbiParam::new(I64)]);
         signature.returns.push(AbiParam::new(I64));
-        let id = self.module.declare_function(name, Linkage::Export, signature).unwrap();
+        let id = self
+            .module
+            .declare_function(name, Linkage::Export, signature)
+            .unwrap();
         let callee = callee.map(|id| self.module.declare_func_in_func(id, &mut context.func));
         let mut frontend = FunctionBuilderContext::new();
         let mut builder = FunctionBuilder::new(&mut context.func, &mut frontend);
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
-        let (x, rounds) = (builder.block_params(entry)[0], builder.block_params(entry)[1]);
+        let (x, rounds) = (
+            builder.block_params(entry)[0],
+            builder.block_params(entry)[1],
+        );
 
         // for i in 0..rounds { x = body(x, i) }
-        let (head, next, end) = (builder.create_block(), builder.create_block(), builder.create_block());
+        let (head, next, end) = (
+            builder.create_block(),
+            builder.create_block(),
+            builder.create_block(),
+        );
         for block in [head, next] {
             builder.append_block_param(block, I64);
             builder.append_block_param(block, I64);
@@ -64,26 +76,34 @@ impl Program {
         builder.switch_to_block(head);
         let (x, i) = (builder.block_params(head)[0], builder.block_params(head)[1]);
         let more = ins!(builder, icmp(IntCC::UnsignedLessThan, i, rounds));
-        ins!(builder, brif(more, next, &[x.into(), i.into()], end, &[x.into()]));
+        ins!(
+            builder,
+            brif(more, next, &[x.into(), i.into()], end, &[x.into()])
+        );
         builder.switch_to_block(next);
         let (x, i) = (builder.block_params(next)[0], builder.block_params(next)[1]);
         let x = body(&mut builder, callee, x, i);
-        let i = ins!(builder, iadd_imm(i, 1));
+        let i = ins!(builder, iadd_imm_u(i, 1));
         ins!(builder, jump(head, &[x.into(), i.into()]));
         builder.switch_to_block(end);
         let x = builder.block_params(end)[0];
         ins!(builder, return_(&[x]));
         builder.seal_all_blocks();
-        builder.finalize();
+        builder.finalize(self.module.target_config());
 
         self.module.define_function(id, &mut context).unwrap();
-        self.compiled.push(Compiled::new(id, name, &context, self.module.isa()));
+        self.compiled
+            .push(Compiled::new(id, name, &context, self.module.isa()));
 
         let code = context.compiled_code().unwrap();
-        let lines: Vec<[u32; 3]> = code.buffer.get_srclocs_sorted().iter()
-            .flat_map(|range| [[range.start, range.loc.bits(), 1], [range.end, 0, 1]])
+        let lines: Vec<[u32; 3]> = code
+            .buffer
+            .get_srclocs_sorted()
+            .iter()
+            .flat_map(|range| [[range.start, line_of(range.loc), 1], [range.end, 0, 1]])
             .collect();
-        let truth = format!(r#""function": "{name}", "since": 0, "file": "main.rs", "lines": {lines:?}"#);
+        let truth =
+            format!(r#""function": "{name}", "since": 0, "file": "main.rs", "lines": {lines:?}"#);
         self.truths.push((id, code.code_buffer().len(), truth));
         id
     }
@@ -94,45 +114,71 @@ impl Program {
             let start = self.module.get_finalized_function(*id);
             let code = unsafe { std::slice::from_raw_parts(start, *size) };
             let hex: String = code.iter().map(|byte| format!("{byte:02x}")).collect();
-            println!(r#"{{{truth}, "pid": {pid}, "addr": {}, "size": {size}, "code": "{hex}"}}"#, start as u64);
+            println!(
+                r#"{{{truth}, "pid": {pid}, "addr": {}, "size": {size}, "code": "{hex}"}}"#,
+                start as u64
+            );
         }
     }
 }
 
 type Body = fn(&mut FunctionBuilder, Option<cranelift_codegen::ir::FuncRef>, Value, Value) -> Value;
 
-fn leaf(b: &mut FunctionBuilder, _: Option<cranelift_codegen::ir::FuncRef>, x: Value, i: Value) -> Value {
-    let y = ins!(b, imul_imm(x, MARK + line!() as i64));
-    let z = ins!(b, ushr_imm(y, 33));
+fn leaf(
+    b: &mut FunctionBuilder,
+    _: Option<cranelift_codegen::ir::FuncRef>,
+    x: Value,
+    i: Value,
+) -> Value {
+    let y = ins!(b, imul_imm_u(x, MARK + line!() as i64));
+    let z = ins!(b, ushr_imm_u(y, 33));
     let y = ins!(b, bxor(y, z));
-    let y = ins!(b, imul_imm(y, MARK + line!() as i64));
+    let y = ins!(b, imul_imm_u(y, MARK + line!() as i64));
     ins!(b, iadd(y, i))
 }
 
 /// A call with values that live across it, in saved registers.
-fn calling(b: &mut FunctionBuilder, callee: Option<cranelift_codegen::ir::FuncRef>, x: Value, i: Value) -> Value {
-    let values: Vec<Value> = (1..7).map(|n| ins!(b, imul_imm(x, n * 0x1111 + 1))).collect();
-    let rounds = ins!(b, band_imm(i, 63));
+fn calling(
+    b: &mut FunctionBuilder,
+    callee: Option<cranelift_codegen::ir::FuncRef>,
+    x: Value,
+    i: Value,
+) -> Value {
+    let values: Vec<Value> = (1..7)
+        .map(|n| ins!(b, imul_imm_u(x, n * 0x1111 + 1)))
+        .collect();
+    let rounds = ins!(b, band_imm_u(i, 63));
     let call = ins!(b, call(callee.unwrap(), &[x, rounds]));
     let mut x = b.inst_results(call)[0];
     for value in values {
         x = ins!(b, bxor(x, value));
     }
-    ins!(b, imul_imm(x, MARK + line!() as i64))
+    ins!(b, imul_imm_u(x, MARK + line!() as i64))
 }
 
 fn main() {
-    let seconds: f64 = std::env::args().nth(1).expect("a number of seconds").parse().unwrap();
+    let seconds: f64 = std::env::args()
+        .nth(1)
+        .expect("a number of seconds")
+        .parse()
+        .unwrap();
     let dump = Dump::open_from_environment(&Options::default()).unwrap();
 
     let mut flags = settings::builder();
     flags.set("opt_level", "speed").unwrap();
-    let isa = cranelift_native::builder().unwrap().finish(settings::Flags::new(flags)).unwrap();
+    let isa = cranelift_native::builder()
+        .unwrap()
+        .finish(settings::Flags::new(flags))
+        .unwrap();
     let mut jit = JITBuilder::with_isa(isa, default_libcall_names());
     if dump.is_open() {
         jit.memory_provider(Box::new(WithRoom(SystemMemoryProvider::new())));
     }
-    let mut program = Program { module: JITModule::new(jit), compiled: Vec::new(), truths: Vec::new() };
+    let mut program = Program {
+        module: JITModule::new(jit),
+        compiled: Vec::new(),
+        truths: Vec::new(),
+    };
     let id = program.define("leaf", None, leaf);
     let id = program.define("middle", Some(id), calling);
     let id = program.define("outer", Some(id), calling);
@@ -151,6 +197,14 @@ fn main() {
         x = run(x, 8);
     }
     eprintln!("{x}");
+}
+
+fn line_of(location: SourceLoc) -> u32 {
+    if location.is_default() {
+        0
+    } else {
+        location.bits()
+    }
 }
 
 fn cpu_seconds() -> f64 {
