@@ -111,7 +111,8 @@ class Session:
             samples = [with_line.get((sample.time, sample.ip), sample)
                        for sample in parse_samples(self.script("-G", "-F", fields))]
         if self.call_graph:
-            chains = list(parse_chains(self.script("-F", fields)))
+            # What is inlined in the host's programs and libraries takes minutes to look for.
+            chains = list(parse_chains(self.script("--no-inline", "-F", fields)))
             assert len(chains) == len(samples), "perf script: as many chains as samples"
             for sample, chain in zip(samples, chains):
                 sample.chain = chain

@@ -67,9 +67,10 @@ class Shares:
 
 def is_whole(chain: List[str], function: str) -> bool:
     """Each caller in turn, and then the host's down to the C library's start."""
-    expected = CALLS[CALLS.index(function)::-1]
+    plain = [name.removeprefix("__main__.") for name in [function, *chain]]  # numba's have the module
+    expected = CALLS[CALLS.index(plain[0])::-1] if plain[0] in CALLS else plain[:1]
     rest = chain[len(expected):]
-    return chain[:len(expected)] == expected and any(
+    return plain[1:len(expected) + 1] == expected and any(
         name == "_start" or name.startswith("__libc_start_") for name in rest)
 
 

@@ -124,9 +124,8 @@ int main(int argc, char **argv)
 
     for (const std::string &name : names)
         outs() << "{\"function\": \"" << name << "\", \"pid\": " << getpid()
-               << ", \"addr\": " << address_of(check(jit->lookup(name))) << "}\n";
-    if (dump)
-        outs() << "{\"dump\": \"" << jitdump_path(dump) << "\", \"pid\": " << getpid() << "}\n";
+               << ", \"addr\": " << address_of(check(jit->lookup(name)))
+               << ", \"object\": \"program.o\"}\n";
     outs().flush();
 
     auto *run = reinterpret_cast<uint64_t (*)(uint64_t)>(address_of(check(jit->lookup("run"))));
