@@ -1,4 +1,4 @@
-"""One recipe: python3 test_recipes.py RECIPE BUILD_FOLDER [COMMAND]...
+"""One recipe: python3 test_recipes.py RECIPE BUILD_FOLDER [NEED]...
 
 Runs examples/recipes/RECIPE/run.sh, and compares the profiles that it leaves in BUILD_FOLDER/RECIPE,
 or in folders there, with the truth: what the program has printed of its functions (output.txt), as
@@ -6,7 +6,8 @@ truth.py reads it. All programs are of one shape, `leaf` called by `middle`, tha
 `run`, and that by the host, and none is called by another, so that where a sample is says what its
 call chain must be.
 
-Exit code 77: skipped, because a COMMAND is missing, or because run.sh has said so.
+Exit code 77: skipped, because a NEED (a command or a header) is missing, or because run.sh has said
+so.
 """
 
 import os
@@ -36,7 +37,7 @@ class Shares:
         session.injected = folder / "perf.jit.data"
         session.call_graph = ["--call-graph", "dwarf"]
         # Lines in large libraries are nobody's question here.
-        samples = session.samples([path.name for path in folder.glob("jitted-*.so")])
+        samples = session.samples(sorted({path.name for path in folder.rglob("jitted-*.so")}))
         self.total = self.named = self.with_line = self.whole = 0
         self.wrong: List[str] = []
         for sample in samples:
@@ -74,18 +75,27 @@ def is_whole(chain: List[str], function: str) -> bool:
         name == "_start" or name.startswith("__libc_start_") for name in rest)
 
 
+def is_there(need: str) -> bool:
+    if need.endswith(".h"):
+        done = subprocess.run(["c++", "-E", "-x", "c++", "-"], input=f"#include <{need}>\n", text=True,
+                              capture_output=True, check=False)
+        return done.returncode == 0
+    return shutil.which(need) is not None
+
+
 class RecipeTest(PerfTest):
     recipe = ""
     build = pathlib.Path()
-    commands = [""]
+    needs = [""]
 
     def setUp(self) -> None:
         if REQUIRED:  # what is missing, perf too, is for run.sh to install
             return
         super().setUp()
-        missing = [command for command in self.commands if shutil.which(command) is None]
+        missing = [need for need in self.needs if not is_there(need)]
         if missing:
-            self.skipTest(f"not installed: {', '.join(missing)}")
+            self.skipTest(f"not installed (JITDUMP_TESTS_REQUIRE_RECIPES=1 does it): "
+                          f"{', '.join(missing)}")
 
     def test(self) -> None:
         done = subprocess.run(["sh", perf.WORKLOAD, str(self.build)], text=True, errors="replace",
@@ -121,5 +131,5 @@ class RecipeTest(PerfTest):
 
 if __name__ == "__main__":
     RecipeTest.recipe, RecipeTest.build = sys.argv[1], pathlib.Path(sys.argv[2])
-    RecipeTest.commands = ["cc", *sys.argv[3:]]
+    RecipeTest.needs = sys.argv[3:]
     sys.exit(ctest_class.main("__main__", "RecipeTest"))

@@ -8,6 +8,7 @@
 
 #include <llvm/Config/llvm-config.h>
 #if LLVM_VERSION_MAJOR >= 18
+#include <llvm/ExecutionEngine/Orc/Debugging/DebugInfoSupport.h>
 #include <llvm/ExecutionEngine/Orc/Debugging/PerfSupportPlugin.h>
 #include <llvm/ExecutionEngine/Orc/TargetProcess/JITLoaderPerf.h>
 #endif
@@ -59,6 +60,7 @@ static std::unique_ptr<ObjectLayer> make_jitlink(ExecutionSession &session, jitd
         define("llvm_orc_registerJITLoaderPerfEnd", &llvm_orc_registerJITLoaderPerfEnd);
         define("llvm_orc_registerJITLoaderPerfImpl", &llvm_orc_registerJITLoaderPerfImpl);
         check(library.define(absoluteSymbols(symbols)));
+        layer->addPlugin(check(DebugInfoPreservationPlugin::Create()));
         layer->addPlugin(check(PerfSupportPlugin::Create(control, library, true, true)));
     }
 #endif
