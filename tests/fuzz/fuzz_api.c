@@ -137,6 +137,8 @@ static struct jitdump_options take_options(struct input *input, struct descripti
                                 &options.flush_mode,  &options.elf_mach, &options.dialect};
     const uint8_t field = take_u8(input);
     *fields[field % 6] = field < 128 ? (uint32_t)take_hostile(input) : take_u8(input);
+    /* The model knows one dump to a handle, and the fork handlers are all that a child has here. */
+    options.flags &= ~(uint32_t)(JITDUMP_SHARED | JITDUMP_NO_ATFORK);
     return options;
 }
 

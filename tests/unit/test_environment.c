@@ -190,7 +190,7 @@ static void bad_words_are_refused_by_name(void **state)
     static const char *const bad[] = {
         "yes", "2", "1,", ",", "0,1", "flush", "flush=", "flush=off", "Debug", "dir=", "limit=",
         "limit=0", "limit=4095", "limit=-4096", "limit=+4096", "limit= 4096", "limit=4096x",
-        "limit=4KB", "limit=18446744073709551616", "limit=18014398509481984K", "dialect=2024",
+        "limit=4KB", "limit=18446744073709551616", "limit=18014398509482000K", "dialect=2024",
         "clock=TSC", "perf-map=1", "close=", "/tmp", "debug ",
     };
     struct jitdump *dump;
