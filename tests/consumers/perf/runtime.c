@@ -4,6 +4,7 @@
 #include "eh_frame.h"
 
 #include <err.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -51,8 +52,15 @@ static void print_quoted(const char *text)
 
 void runtime_open(struct runtime *runtime, const struct jitdump_options *chosen)
 {
-    char message[512];
+    char message[512], path[4200] = "";
     struct jitdump_options options = *chosen;
+    if (runtime->opens_file) {
+        const int length = snprintf(path, sizeof(path), "%s/jit-%ld.dump", getenv("JITDUMPDIR"),
+                                    (long)getpid());
+        const int file = length > 0 ? open(path, O_RDWR | O_CREAT | O_EXCL, 0600) : -1;
+        options.descriptor = file > 0 ? (uint64_t)file : 1;
+        options.flags |= JITDUMP_NO_ATFORK | JITDUMP_NO_EXIT_FLUSH | JITDUMP_NO_SIGNAL_MASK;
+    }
     options.error_message = message;
     options.error_message_size = sizeof(message);
     int error = jitdump_open(&runtime->dump, &options);
@@ -65,7 +73,7 @@ void runtime_open(struct runtime *runtime, const struct jitdump_options *chosen)
         exit(1);
     }
     printf("{\"dump\": ");
-    print_quoted(jitdump_path(runtime->dump));
+    print_quoted(runtime->opens_file ? path : jitdump_path(runtime->dump));
     printf(", \"pid\": %ld}\n", (long)getpid());
     print_clocks();
 }

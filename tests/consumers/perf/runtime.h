@@ -26,6 +26,8 @@ struct runtime {
     /* CPU time per thread to spend, or with until_eof, until standard input ends. */
     uint64_t duration_ns;
     bool until_eof;
+    /* Opens the dump's file, in $JITDUMPDIR, and gives the library its descriptor. */
+    bool opens_file;
     /* Leave the room behind functions that perf needs for their unwinding data. */
     bool leave_gap;
     /* Toggle the memory between writable and executable around each load. */

@@ -5,8 +5,8 @@ from jitdump_tests.perf_case import PerfTest, Profile
 
 
 class mixed_fidelity(PerfTest):
-    def check(self, flush_mode: str) -> None:
-        profile = self.profile("--duration-ms", "450", "--flush-mode", flush_mode, "mixed")
+    def check(self, flush_mode: str, *options: str) -> None:
+        profile = self.profile("--duration-ms", "450", "--flush-mode", flush_mode, *options, "mixed")
         self.assertGreater(len(profile.truth.placements), 30)
         self.check_shares(profile.by_symbol(), own_time(profile))
 
@@ -18,6 +18,10 @@ class mixed_fidelity(PerfTest):
 
     def test_background(self) -> None:
         self.check("2")
+
+    def test_file_of_the_program(self) -> None:
+        """Which is found by its name, as the library's own."""
+        self.check("0", "--descriptor")
 
 
 def own_time(profile: Profile) -> dict:

@@ -30,6 +30,7 @@ static const struct option long_options[] = {
     {"force-tsc", no_argument, NULL, 'f'},
     {"flush-mode", required_argument, NULL, 'b'},
     {"empty", no_argument, NULL, 'c'},
+    {"descriptor", no_argument, NULL, 'x'},
     {"seed", required_argument, NULL, 's'},
     {"no-moves", no_argument, NULL, 'n'},
     {0},
@@ -59,6 +60,7 @@ int main(int argc, char **argv)
         case 'c': options.flags |= JITDUMP_EMPTY_AT_CLOSE; break;
         case 's': runtime.seed = number(optarg); break;
         case 'n': runtime.moves = false; break;
+        case 'x': runtime.opens_file = true; break;
         case 'b': options.flush_mode = number(optarg); break;
         default: return 2;
         }
