@@ -105,16 +105,11 @@ static void add_symbol(struct elf *elf, const struct placed *first, const struct
                    last->address + last->piece->code_size - first->address, SECTION_TEXT);
 }
 
-static void add_symbols(struct elf *elf, const struct placed *pieces, size_t count)
+/* Whether the symbol that this piece is in ends with it. */
+static bool ends_symbol(const struct elf *elf, const struct placed *pieces, size_t count, size_t at)
 {
-    for (size_t i = 0; i < count;) {
-        size_t last = i;
-        while (elf->options->merge_names && last + 1 < count &&
-               have_one_name(pieces[i].piece, pieces[last + 1].piece))
-            last++;
-        add_symbol(elf, &pieces[i], &pieces[last]);
-        i = last + 1;
-    }
+    return !elf->options->merge_names || at + 1 == count ||
+           !have_one_name(pieces[at].piece, pieces[at + 1].piece);
 }
 
 static void add_frames(struct elf *elf, const struct history *history, const struct placed *placed)
@@ -490,12 +485,16 @@ enum elf_error elf_write(int fd, const struct history *history, const struct pla
     begin(&elf, pieces, count);
     file_writer_init(&elf.file, fd);
     bool has_memory = true;
+    size_t symbol = 0; /* the first piece of the next one */
     for (size_t i = 0; i < count && has_memory; i++) {
         has_memory = add_piece(&elf, history, &pieces[i]);
+        if (ends_symbol(&elf, pieces, count, i)) {
+            add_symbol(&elf, &pieces[symbol], &pieces[i]);
+            symbol = i + 1;
+        }
         if ((i + 1) % PIECES_BETWEEN_PROGRESS == 0)
             tell_progress(options->problems, i + 1, count);
     }
-    add_symbols(&elf, pieces, count);
     error = finish(&elf);
     jd_description_free(&elf.description);
     dwarf_free(&elf.dwarf);

@@ -23,7 +23,7 @@ bool placed_at(const struct history *history, uint64_t time, struct placed **pie
 bool placed_are_disjoint(const struct placed *pieces, size_t count);
 
 /* After how many pieces a writer tells how far it is. */
-enum { PIECES_BETWEEN_PROGRESS = 1 << 13 };
+enum { PIECES_BETWEEN_PROGRESS = 1 << 11 };
 
 /* The build id: of the machine and of each piece's place, code, name, and records of lines, inlining
  * and unwinding. So files of different formats that are made of the same pieces have one, and a
