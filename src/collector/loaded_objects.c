@@ -160,18 +160,34 @@ static void forget_unloaded(void)
     seen_count = kept;
 }
 
+/* New ones are at the end of the list; after an unload they may be anywhere. */
+static void look_at_new(bool unloaded)
+{
+    static const struct link_map *last;
+    const struct link_map *map = _r_debug.r_map;
+    if (unloaded)
+        forget_unloaded();
+    else if (last != NULL)
+        map = last->l_next;
+    for (; map != NULL; map = map->l_next) {
+        last = map;
+        if (!unloaded || !was_seen(map)) {
+            note(map);
+            look_at(map);
+        }
+    }
+}
+
 static void objects_changed(void *context)
 {
+    static bool unloaded;
     const int saved_errno = errno;
     (void)context;
-    if (_r_debug.r_state == RT_CONSISTENT) {
-        forget_unloaded();
-        for (const struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next) {
-            if (!was_seen(map)) {
-                note(map);
-                look_at(map);
-            }
-        }
+    if (_r_debug.r_state == RT_DELETE) {
+        unloaded = true;
+    } else if (_r_debug.r_state == RT_CONSISTENT) {
+        look_at_new(unloaded);
+        unloaded = false;
     }
     errno = saved_errno;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -36,6 +37,27 @@ void *jd_memory_copy(uint64_t address, uint64_t size)
     }
     errno = saved_errno;
     return copy;
+}
+
+/* Since Linux 5.14. It changes nothing where memory has been written before. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static int populate(uintptr_t address)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    return madvise((void *)(address / page * page), page, MADV_POPULATE_WRITE); // NOLINT
+}
+
+bool jd_memory_is_read_only(uint64_t address)
+{
+    static char writable;
+    const int saved_errno = errno;
+    const bool refused = populate((uintptr_t)address) != 0 && errno == EINVAL &&
+                         populate((uintptr_t)&writable) == 0; /* the kernel knows the advice */
+    errno = saved_errno;
+    return refused;
 }
 
 /* A line of the file, "START-END PERMISSIONS ...". */

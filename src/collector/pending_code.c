@@ -59,10 +59,13 @@ static void load_executable(uint64_t start, uint64_t end, void *context)
 void jd_pending_code_add(struct object_code *code, const void *key)
 {
     pthread_once(&registered, register_child);
-    if (jd_collector_is_preloaded())
-        jd_memory_executable(load_executable, code);
+    /* Nobody would tell when it is executable; or it is written no more. */
+    if (!jd_collector_is_preloaded() ||
+        (jd_memory_is_read_only(code->functions[0].address) &&
+         jd_memory_is_read_only(code->functions[code->function_count - 1].address)))
+        jd_object_code_load(code, 0, UINT64_MAX);
     else
-        jd_object_code_load(code, 0, UINT64_MAX); /* nobody would tell when it is executable */
+        jd_memory_executable(load_executable, code);
     struct waiting_object *const object =
         code->loaded_count < code->function_count ? malloc(sizeof(*object)) : NULL;
     if (object == NULL) {
