@@ -1,4 +1,6 @@
-"""Functions compiled by numba, for as many seconds as the argument says; prints where each lies."""
+"""Functions compiled by numba, for as many seconds as the argument says; prints where each lies, and its first
+bytes."""
+import ctypes
 import json
 import sys
 import time
@@ -42,7 +44,8 @@ for function in FUNCTIONS:
         library = compiled.library
         for made in library._final_module.functions:
             if not made.is_declaration:
-                print(json.dumps([made.name, library.get_pointer_to_function(made.name)]))
+                address = library.get_pointer_to_function(made.name)
+                print(json.dumps([made.name, address, ctypes.string_at(address, 64).hex()]))
 sys.stdout.flush()
 end = time.time() + float(sys.argv[1])
 while time.time() < end:

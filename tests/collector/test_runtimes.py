@@ -78,7 +78,7 @@ class Numba(RuntimeTest):
     def listing(self) -> Listing:
         """A function reaches to the next one, or is of a page at most."""
         functions = sorted((address, self.demangled(name))
-                           for name, address in map(json.loads, self.output.splitlines()))
+                           for name, address, _ in map(json.loads, self.output.splitlines()))
         listing = Listing()
         for (address, name), (end, _) in zip(functions, [*functions[1:], (functions[-1][0] + 4096, "")]):
             listing.add(address, min(end - address, 4096), name)
@@ -89,7 +89,16 @@ class Numba(RuntimeTest):
         self.check_names(pid, self.listing())
 
     def test_gdb(self) -> None:
+        """The bytes are those behind the relocation, which comes after LLVM's report."""
         self.check(LD_PRELOAD=COLLECTOR)
+        (path,) = self.recording.directory.glob("jit-*.dump")
+        loads = [function.load for function in
+                 jitdump_reader.read(str(path), allow_torn_tail=True).functions]
+        final = {name: bytes.fromhex(code) for name, _, code in map(json.loads, self.output.splitlines())}
+        compared = [load for load in loads if load.name in final]
+        self.assertGreaterEqual(len(compared), 6)
+        for load in compared:
+            self.assertEqual(load.code[:64], final[load.name][:load.code_size], load.name)
 
     def test_itt(self) -> None:
         self.check(INTEL_JIT_PROFILER64=COLLECTOR, INTEL_JIT_BACKWARD_COMPATIBILITY="1",
