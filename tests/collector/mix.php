@@ -30,7 +30,9 @@ class Mix
 
 $mix = new Mix;
 $end = microtime(true) + (float) ($argv[1] ?? 1);
-for ($result = 0; microtime(true) < $end;) {
+$rounds = 0;
+for ($result = 0; microtime(true) < $end; $rounds++) {
     $result += fib(20) + primes(4000) + $mix->spin(100000);
 }
 echo $result, "\n";
+fprintf(STDERR, "%d\n", $rounds);

@@ -48,5 +48,8 @@ for function in FUNCTIONS:
                 print(json.dumps([made.name, address, ctypes.string_at(address, 64).hex()]))
 sys.stdout.flush()
 end = time.time() + float(sys.argv[1])
+rounds = 0
 while time.time() < end:
     primes(4000), spin(200000), logistic(200000)
+    rounds += 1
+print(rounds, file=sys.stderr)

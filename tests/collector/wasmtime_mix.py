@@ -58,6 +58,9 @@ def functions():
 functions()
 sys.stdout.flush()
 end = time.time() + float(sys.argv[1])
+rounds = 0
 while time.time() < end:
     exports["fib"](store, 20)
     exports["spin"](store, 200000)
+    rounds += 1
+print(rounds, file=sys.stderr)

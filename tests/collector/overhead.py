@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""What the collector costs whole runs: each program runs for some seconds without it and with it, by turns, its
+start and all compilation included, and counts its rounds. Given is the median of the pairs' changes, and
+all of them. No perf is running.
+
+    overhead.py [--seconds 10] [--pairs 5] COLLECTOR PYTHON [php|numba|wasmtime|jax]...
+"""
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+PHP = ["php8.2", "-d", "opcache.enable_cli=1", "-d", "opcache.file_update_protection=0",
+       "-d", "opcache.jit_buffer_size=32M", "-d", "opcache.jit=function"]
+
+
+def programs(collector, python, seconds):
+    """Command, the command with the collector if it is another, and its variables."""
+    return {
+        "php": (PHP + [HERE / "mix.php", seconds],
+                PHP + ["-d", "opcache.jit_debug=384", HERE / "mix.php", seconds],
+                {"INTEL_JIT_PROFILER64": collector}),
+        "numba": ([python, HERE / "numba_mix.py", seconds], None, {"LD_PRELOAD": collector}),
+        "wasmtime": ([python, HERE / "wasmtime_mix.py", seconds, "without"],
+                     [python, HERE / "wasmtime_mix.py", seconds], {"INTEL_JIT_PROFILER64": collector}),
+        "jax": ([python, HERE / "jax_mix.py", seconds], None, {"LD_PRELOAD": collector}),
+    }
+
+
+def rounds_per_second(command, environment):
+    """Rounds by the whole run's time, from the start of the process to its end."""
+    with tempfile.TemporaryDirectory() as directory:
+        begin = time.perf_counter()
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True,
+                              env={**os.environ, "JITDUMPDIR": directory, **environment})
+        return int(done.stderr.split()[-1]) / (time.perf_counter() - begin)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", default="10")
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("collector")
+    parser.add_argument("python")
+    parser.add_argument("program", nargs="*")
+    arguments = parser.parse_args()
+    known = programs(arguments.collector, arguments.python, arguments.seconds)
+    for name in arguments.program or known:
+        without, used, environment = known[name]
+        changes = []
+        for number in range(arguments.pairs):
+            order = [(without, {}), (used or without, environment)]
+            speeds = [rounds_per_second(*each) for each in (order if number % 2 == 0 else order[::-1])]
+            if number % 2:
+                speeds.reverse()
+            changes.append(100 * (speeds[0] / speeds[1] - 1))
+        print(f"{name:10} {statistics.median(changes):+.2f} % of time; pairs:"
+              f" {' '.join(f'{change:+.2f}' for change in sorted(changes))}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
