@@ -4,6 +4,7 @@
 
 #include "call_track.h"
 #include "memory.h"
+#include "object/text_frames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -240,25 +241,35 @@ static bool make_track(struct call_track *track, const struct object_code *code,
     return made;
 }
 
-/* The frames are in memory, relocated, if the object says where; else those of the object. */
+/* Frames, and where they lie or are to be read as lying. */
 struct frames {
-    void *copy;
-    struct span bytes;
+    void *copy; /* NULL: there are none */
+    uint64_t size;
     uint64_t address;
 };
 
+/* In memory, relocated, if the object says where; or of the kind that is nowhere. */
 static struct frames take_frames(const struct object_code *code)
 {
     struct frames frames = {0};
     const struct elf_section *const section = jd_elf_section(&code->object, ".eh_frame");
-    if (section == NULL)
+    const struct elf_section *const text = jd_elf_section(&code->object, ".text");
+    if (section == NULL || section->size == 0)
         return frames;
-    if (section->address != 0 &&
-        (frames.copy = jd_memory_copy(section->address, section->size)) != NULL)
-        frames.bytes = (struct span){frames.copy, section->size};
-    else
-        frames.bytes = jd_elf_relocated(&code->object, ".eh_frame", &frames.copy);
-    frames.address = section->address;
+    frames.size = section->size;
+    if (section->address != 0) {
+        frames.copy = jd_memory_copy(section->address, section->size);
+        frames.address = section->address;
+    } else if (text != NULL && text->address != 0 && section->data.size == section->size) {
+        frames.copy = malloc((size_t)section->size);
+        frames.address = text->address;
+        if (frames.copy != NULL)
+            memcpy(frames.copy, section->data.data, (size_t)section->size);
+        if (frames.copy != NULL && !jd_text_frames_to_relative(frames.copy, frames.size)) {
+            free(frames.copy);
+            frames.copy = NULL;
+        }
+    }
     return frames;
 }
 
@@ -274,9 +285,9 @@ static void load(const struct object_code *code, const struct elf_function *func
         load.tracks = &track.track;
         load.track_count = 1;
     }
-    if (frames->bytes.size != 0 && frames->address != 0) {
-        load.eh_frame = frames->bytes.data;
-        load.eh_frame_size = frames->bytes.size;
+    if (frames->copy != NULL) {
+        load.eh_frame = frames->copy;
+        load.eh_frame_size = frames->size;
         load.eh_frame_addr = frames->address;
     }
     jd_collector_load(&load, code->by);
