@@ -200,6 +200,24 @@ struct jitdump_line {
     const char *file;
 };
 
+/* The same with an offset in the code and an index of the file, for whoever has them so: a table of
+ * files can be shared between pieces of code, and nothing needs a NUL. (A row of DWARF's.) */
+struct jitdump_line_row {
+    /* From the code's start. */
+    uint32_t code_offset;
+    /* Index in jitdump_code.files; JITDUMP_NONE: no file, and so no line. */
+    uint32_t file;
+    /* As above. */
+    uint32_t line;
+    uint32_t column;
+};
+
+/* A string of `size` bytes without NUL; at a NUL it ends. Of size 0, `bytes` may be anything. */
+struct jitdump_string {
+    const char *bytes;
+    uint64_t size;
+};
+
 /* The largest code, in bytes: perf keeps the size in an int. */
 #define JITDUMP_CODE_SIZE_MAX UINT64_C(0x7fffffff)
 
@@ -209,7 +227,7 @@ struct jitdump_code {
     uint32_t struct_size;
     /* What jitdump_add_tier() gave; 0: none. */
     uint32_t tier;
-    /* The name that the profiler shows. Not empty. */
+    /* The name that the profiler shows. Not empty. With name_size below, it needs no NUL. */
     const char *name;
     /* Where the code will be executed. */
     uint64_t code_addr;
@@ -220,10 +238,16 @@ struct jitdump_code {
      * if memory is mapped twice. NULL: it is read at code_addr, which must then be
      * readable. */
     const void *code_bytes;
-    /* The line table: addresses strictly ascending and inside the code. NULL and 0:
-     * none. The table is closed at the end of the code by the library, since perf
-     * gives the code behind the last entry no line. Code in front of the first entry
-     * has no line. */
+    /* The line table, addresses ascending. NULL and 0: none. Tables are taken as compilers make
+     * them:
+     *
+     * - Of several entries at one address the last counts.
+     * - Code behind an entry with line 0, or without file, has no line, up to the next entry.
+     * - Entries outside of the code are left out: an end marker, or another part's lines.
+     *
+     * With JITDUMP_STRICT these are errors. Code in front of the first entry has no line. The table is
+     * closed at the end of the code by the library, since perf gives the code behind the last
+     * entry no line. */
     const struct jitdump_line *lines;
     uint64_t line_count;
     /* The .eh_frame section that has the code's unwinding data, as LLVM, Cranelift and GCC make
@@ -247,7 +271,7 @@ struct jitdump_code {
      * code: leave as many bytes free behind it as jitdump_unwind_size() says, or the
      * next function's arrival breaks the unwinding of this one. */
     const struct jitdump_unwind *unwind;
-    /* In place of lines: where the code comes from, inlining included, in one or several
+    /* In place of the lines: where the code comes from, inlining included, in one or several
      * tracks, of which one is emitted (jitdump_options.track); no other is looked at. All
      * the dialect's encodings are made of it. JIT_CODE_DEBUG_INFO has one line for each
      * offset (JITDUMP_OUTERMOST_LINES). NULL and 0: none. */
@@ -257,6 +281,15 @@ struct jitdump_code {
      * section in the process that runs the code. What is pc-relative in it counts from there.
      * 0: where the bytes are. Not looked at with eh_frame_hdr. */
     uint64_t eh_frame_addr;
+    /* How many bytes the name has. It ends there or at a NUL. 0: at its NUL. (So an empty name of a
+     * language whose strings have a size must be NULL.) */
+    uint64_t name_size;
+    /* In place of `lines`: the same by offset and index. NULL and 0: none. */
+    const struct jitdump_line_row *line_rows;
+    uint64_t line_row_count;
+    /* The files of line_rows. */
+    const struct jitdump_string *files;
+    uint64_t file_count;
 };
 
 /*
@@ -291,6 +324,29 @@ struct jitdump_code {
  */
 JITDUMP_API int jitdump_load(struct jitdump *dump, const struct jitdump_code *code,
                              uint64_t *code_index);
+
+/*
+ * Loads many functions, as so many calls of jitdump_load() do, but with one reading of the clock and
+ * one `write` for as many as fit into flush_bytes, in write-through mode too: for the start of a
+ * module, or for the parts of a function that lies in several places. In that case give each part its
+ * own jitdump_code with the same name; all parts may have the same lines and the same eh_frame,
+ * of which each takes what is its own.
+ *
+ * The elements of `codes` have the same struct_size: they lie so far apart. `code_indices`, if not
+ * NULL, is an array of `count` numbers, as jitdump_load() gives them.
+ *
+ * A function that has an error is left out, its code_index is 0, and the others are loaded all the
+ * same; the result is the first error that there was. After a sticky one nothing follows. An .eh_frame
+ * that several have in common is read once.
+ *
+ * Takes the stack that tracks need. Cost: each function is looked at twice; with eh_frame, or tracks, an
+ * allocation; with JITDUMP_PERF_MAP as jitdump_load().
+ *
+ * Errors: ARGUMENT (codes NULL and count not 0), STRUCT_SIZE (of the first element): nothing appended;
+ * those of jitdump_load().
+ */
+JITDUMP_API int jitdump_load_many(struct jitdump *dump, const struct jitdump_code *codes,
+                                  uint64_t count, uint64_t *code_indices);
 
 /*
  * Says that a function's code was moved: appends a JIT_CODE_MOVE, of 64 bytes. Call it after the
@@ -442,7 +498,11 @@ enum jitdump_option_flags {
     /* The thread's signal mask is left alone when the file is written, which saves a write two system
      * calls; where a write meets RLIMIT_FSIZE, SIGXFSZ comes, and kills a process that does not ignore it.
      * (Background mode's own thread has all signals blocked all the same.) */
-    JITDUMP_NO_SIGNAL_MASK = 2048
+    JITDUMP_NO_SIGNAL_MASK = 2048,
+    /* What is put right by default is an error instead, and the function is not loaded: entries of a
+     * line table or of a track at one address, outside of the code, without line; a section
+     * without FDE for the code. For who tests a compiler's tables. */
+    JITDUMP_STRICT = 4096
 };
 
 /* When appended records reach the file. */
@@ -640,7 +700,8 @@ JITDUMP_API void jitdump_after_fork(void);
  * read is JITDUMP_ERROR_UNWIND_SECTION, and nothing is appended.
  *
  * A function without FDE is loaded without unwinding data: compilers leave out what they think never
- * unwinds. jitdump_unwind_size() says JITDUMP_ERROR_UNWIND_MISSING of it.
+ * unwinds. jitdump_unwind_size() says JITDUMP_ERROR_UNWIND_MISSING of it, and with
+ * JITDUMP_STRICT so does the load.
  *
  * The section is read from its start up to the code's FDE, about 10 ns for each FDE.
  */
@@ -809,8 +870,8 @@ JITDUMP_API int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_
  *     // sum() in main.js, into which square() of lib.js is inlined by the call in line 12.
  *     void describe_sum(struct jitdump_track *track)
  *     {
- *         static const struct jitdump_function functions[] = {{"sum", "main.js", 10, 1, 0, 0},
- *                                                             {"square", "lib.js", 3, 1, 0, 0}};
+ *         static const struct jitdump_function functions[] = {
+ *             {"sum", "main.js", 10, 1, 0, 0, 0, 0}, {"square", "lib.js", 3, 1, 0, 0, 0, 0}};
  *         static const struct jitdump_position positions[] = {
  *             {0, 11, 5, JITDUMP_NONE}, {0, 12, 9, JITDUMP_NONE}, {1, 4, 3, 1}};
  *         static const struct jitdump_offset offsets[] = {{0, 0}, {16, 2}, {28, 1}};
@@ -846,6 +907,9 @@ struct jitdump_function {
     uint32_t start_column;
     /* Handed on to SAMPLY_JIT_CODE_DEBUG_INFO2, which has given no bit a meaning yet. */
     uint32_t flags;
+    /* How many bytes `name` and `file` have. They end there or at a NUL. 0: at their NUL. */
+    uint32_t name_size;
+    uint32_t file_size;
     uint32_t reserved; /* 0 */
 };
 
@@ -885,7 +949,8 @@ struct jitdump_track {
     uint64_t function_count;
     const struct jitdump_position *positions;
     uint64_t position_count;
-    /* Strictly ascending and inside the code. Code in front of the first has no position. */
+    /* Ascending. Of several at one offset the last counts, and those outside of the code are left
+     * out; with JITDUMP_STRICT these are errors. Code in front of the first has no position. */
     const struct jitdump_offset *offsets;
     uint64_t offset_count;
 };
@@ -1077,15 +1142,15 @@ enum jitdump_error {
     /* A raw record has one of the specification's own ids (0 to 4). */
     JITDUMP_ERROR_RECORD_ID = -26,
 
-    /* line_count is not 0, but lines is NULL. */
+    /* A count of lines, line_rows or files is not 0, but the array is NULL. */
     JITDUMP_ERROR_LINES_MISSING = -27,
-    /* The addresses of the lines do not ascend strictly. */
+    /* The addresses of the lines descend; or, with JITDUMP_STRICT, two are equal. */
     JITDUMP_ERROR_LINES_ORDER = -28,
-    /* A line's address is outside of the code. */
+    /* JITDUMP_STRICT: a line's address is outside of the code. */
     JITDUMP_ERROR_LINES_RANGE = -29,
-    /* A line has the number 0; the first line of a file is 1. */
+    /* JITDUMP_STRICT: a line has the number 0; the first line of a file is 1. */
     JITDUMP_ERROR_LINE_NUMBER = -30,
-    /* A line has no file: NULL or empty. */
+    /* A row's file is no index of the files; or, with JITDUMP_STRICT, a line has no file. */
     JITDUMP_ERROR_LINE_FILE = -31,
 
     /* eh_frame is given without its size, or the size without the bytes; or eh_frame_hdr without
@@ -1126,17 +1191,17 @@ enum jitdump_error {
     /* jitdump_unwind_eh_frame(): the bytes do not fit into `capacity`. */
     JITDUMP_ERROR_UNWIND_CAPACITY = -46,
 
-    /* Both lines and tracks are given: which of them is meant? */
+    /* Of lines, line_rows and tracks more than one is given: which is meant? */
     JITDUMP_ERROR_LINES_AND_TRACKS = -47,
     /* A count is not 0, but its array is NULL: of the tracks, or of something in one. */
     JITDUMP_ERROR_TRACK_MISSING = -48,
-    /* The track has no offsets, or none of them leads to a position. */
+    /* JITDUMP_STRICT: the track has no offsets, or none of them leads to a position. */
     JITDUMP_ERROR_TRACK_EMPTY = -49,
     /* A count in the track is over JITDUMP_TRACK_COUNT_MAX. */
     JITDUMP_ERROR_TRACK_COUNT = -50,
-    /* The offsets do not ascend strictly. */
+    /* The offsets descend; or, with JITDUMP_STRICT, two are equal. */
     JITDUMP_ERROR_OFFSETS_ORDER = -51,
-    /* An offset is outside of the code. */
+    /* JITDUMP_STRICT: an offset is outside of the code. */
     JITDUMP_ERROR_OFFSETS_RANGE = -52,
     /* An offset's position is no index of the positions. */
     JITDUMP_ERROR_POSITION_INDEX = -53,
@@ -1188,7 +1253,8 @@ enum jitdump_error {
     /* The section at eh_frame can't be read: entries that are cut off, or that nobody who unwinds
      * would understand, or addresses relative to something that the section does not say. */
     JITDUMP_ERROR_UNWIND_SECTION = -71,
-    /* jitdump_unwind_size(): the section at eh_frame has no FDE for the code. */
+    /* jitdump_unwind_size(), and with JITDUMP_STRICT every load: the section at eh_frame has no FDE
+     * for the code. */
     JITDUMP_ERROR_UNWIND_MISSING = -72,
 
     /* jitdump_options.descriptor is none of an empty regular file that is open for reading and

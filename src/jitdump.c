@@ -46,6 +46,7 @@
 #include "emitter/environment.c"
 #include "emitter/lifetime.c"
 #include "emitter/load.c"
+#include "emitter/load_many.c"
 #include "emitter/report.c"
 #include "emitter/source_records.c"
 #include "emitter/start.c"

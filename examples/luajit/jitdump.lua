@@ -58,6 +58,11 @@ struct jitdump_code {
     const void *tracks;
     uint64_t track_count;
     uint64_t eh_frame_addr;
+    uint64_t name_size;
+    const struct jitdump_line_row *line_rows;
+    uint64_t line_row_count;
+    const struct jitdump_string *files;
+    uint64_t file_count;
 };
 
 int jitdump_open(struct jitdump **dump, const struct jitdump_options *options);

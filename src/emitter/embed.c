@@ -126,7 +126,7 @@ static int new_source(const struct jitdump *dump, const char *path, const void *
 
 static int add_source(struct jitdump *dump, struct source *source, const void *text)
 {
-    if (jd_sources_find(&dump->sources, UINT32_MAX, source->path) != NULL)
+    if (jd_sources_find(&dump->sources, UINT32_MAX, text_of(source->path, 0)) != NULL)
         return JITDUMP_ERROR_SOURCE_TWICE;
     const int error =
         (dump->flags & JITDUMP_SOURCE_FILES) != 0 ? write_file(dump, source, text) : 0;

@@ -94,17 +94,17 @@ const char *jitdump_strerror(int error)
     case JITDUMP_ERROR_RECORD_ID:
         return "ids 0 to 4 are the specification's own: use jitdump_load() or jitdump_move()";
     case JITDUMP_ERROR_LINES_MISSING:
-        return "line_count is not 0, but lines is NULL";
+        return "a count of lines, line_rows or files is not 0, but the array is NULL";
     case JITDUMP_ERROR_LINES_ORDER:
-        return "the lines' addresses do not ascend strictly: sort them, and keep one per address";
+        return "the lines' addresses do not ascend, or with JITDUMP_STRICT two are equal: sort them";
     case JITDUMP_ERROR_LINES_RANGE:
         return "a line's address is outside of the code: addresses are absolute, from code_addr";
     case JITDUMP_ERROR_LINE_NUMBER:
         return "a line has the number 0: lines count from 1; leave out what has no line";
     case JITDUMP_ERROR_LINE_FILE:
-        return "a line has no file: NULL or empty";
+        return "a row's file is no index of files, or with JITDUMP_STRICT a line has no file";
     case JITDUMP_ERROR_LINES_AND_TRACKS:
-        return "both lines and tracks are given: give one of them";
+        return "of lines, line_rows and tracks more than one is given: give one of them";
     case JITDUMP_ERROR_TRACK_MISSING:
         return "a count is not 0, but its array is NULL: tracks, or an array of a track";
     case JITDUMP_ERROR_TRACK_EMPTY:
@@ -112,7 +112,7 @@ const char *jitdump_strerror(int error)
     case JITDUMP_ERROR_TRACK_COUNT:
         return "a count in the track is over 2^31 - 1: is it initialised?";
     case JITDUMP_ERROR_OFFSETS_ORDER:
-        return "the offsets do not ascend strictly: sort them, and keep one per code_offset";
+        return "the offsets do not ascend, or with JITDUMP_STRICT two are equal: sort them";
     case JITDUMP_ERROR_OFFSETS_RANGE:
         return "an offset is outside of the code: offsets count from the code's start";
     case JITDUMP_ERROR_POSITION_INDEX:

@@ -61,7 +61,7 @@ static int check_options(const struct jitdump_options *options)
                                  JITDUMP_PERF_MAP | JITDUMP_EMPTY_AT_CLOSE |
                                  JITDUMP_TIER_RECORDS | JITDUMP_DEBUG | JITDUMP_SHARED |
                                  JITDUMP_NO_ATFORK | JITDUMP_NO_EXIT_FLUSH |
-                                 JITDUMP_NO_SIGNAL_MASK;
+                                 JITDUMP_NO_SIGNAL_MASK | JITDUMP_STRICT;
     /* What needs files of the library's own. */
     const uint32_t by_path = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_SOURCE_FILES | JITDUMP_PERF_MAP;
     const uint32_t one_of = JITDUMP_UNLINK_AT_CLOSE | JITDUMP_EMPTY_AT_CLOSE;
@@ -148,6 +148,7 @@ static struct jitdump *allocate(const struct jitdump_options *options)
     dump->size_limit = options->size_limit;
     dump->file.on_disk = dump->perf_map.file = NEW_FILE_NONE;
     dump->debug_info = (struct debug_info_settings){
+        .strict = (options->flags & JITDUMP_STRICT) != 0,
         .dialect = (enum jitdump_dialect)options->dialect,
         .tier_records = (options->flags & JITDUMP_TIER_RECORDS) != 0,
         .outermost = (options->flags & JITDUMP_OUTERMOST_LINES) != 0,

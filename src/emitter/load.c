@@ -3,38 +3,58 @@
  */
 #include "../platform/c_library.h"
 
+#include "load.h"
 #include "report.h"
-#include "start.h"
 
 #include "../encode/record.h"
 #include "../encode/struct_size.h"
 
+void jd_load_to_perf_map(struct jitdump *dump, const struct function_records *record,
+                         uint64_t index)
+{
+    const struct process_shield shield = jd_process_shield();
+    jd_perf_map_load(&dump->perf_map, index, record->code->code_addr, record->code->code_size,
+                     record->tier != NULL ? record->tier->prefix : "", record->name.bytes,
+                     record->name.size);
+    jd_process_unshield(shield);
+}
+
+void jd_load_report(struct jitdump *dump, int error, const char *call,
+                    const struct jitdump_code *code)
+{
+    if (!wants_reports(dump))
+        return;
+    char name[128] = "";
+    if (code != NULL) {
+        const struct text text = text_of(code->name, code->name_size);
+        if (text.size != 0)
+            memcpy(name, text.bytes, text.size < sizeof(name) ? text.size : sizeof(name) - 1);
+    }
+    jd_report_refusal(dump, error, call, name);
+}
+
+int jd_load_one(struct jitdump *dump, struct function_records *record, uint64_t *index)
+{
+    struct group group = {
+        .encode = jd_function_records_write,
+        .input = record,
+        .tail = load_code_bytes(record->code),
+        .tail_size = record->code->code_size,
+    };
+    int error = jd_function_records_check(record, &group.head_size);
+    if (error == 0)
+        error = start_and_append(dump, &group, index);
+    if (error == 0 && dump->perf_map.functions != NULL)
+        jd_load_to_perf_map(dump, record, *index);
+    return error;
+}
+
 static int load(struct jitdump *dump, const struct jitdump_code *code, struct scratch *scratch,
                 uint64_t *index)
 {
-    struct function_records record; /* not zeroed: it is large, and the check sets what is used */
-    record.code = code;
-    record.elf_mach = dump->elf_mach;
-    record.settings = &dump->debug_info;
-    record.tiers = &dump->tiers;
-    record.scratch = scratch;
-    struct group group = {
-        .encode = jd_function_records_write,
-        .input = &record,
-        .tail =
-            code->code_bytes != NULL ? code->code_bytes : (const void *)(uintptr_t)code->code_addr,
-        .tail_size = code->code_size,
-    };
-    int error = jd_function_records_check(&record, &group.head_size);
-    if (error == 0)
-        error = start_and_append(dump, &group, index);
-    if (error == 0 && dump->perf_map.functions != NULL) {
-        const struct process_shield shield = jd_process_shield();
-        jd_perf_map_load(&dump->perf_map, *index, code->code_addr, code->code_size,
-                         record.tier != NULL ? record.tier->prefix : "", code->name);
-        jd_process_unshield(shield);
-    }
-    return error;
+    struct function_records record;
+    load_record_init(&record, dump, code, scratch);
+    return jd_load_one(dump, &record, index);
 }
 
 /* Apart, since the scratch is large for a stack that a load without tracks needs little of. */
@@ -43,7 +63,7 @@ __attribute__((noinline)) static int load_tracks(struct jitdump *dump,
 {
     const struct process_shield shield = jd_process_shield();
     struct scratch scratch;
-    scratch.allocated = NULL;
+    scratch_init(&scratch);
     const int error = load(dump, code, &scratch, index);
     scratch_free(&scratch);
     jd_process_unshield(shield);
@@ -69,8 +89,8 @@ int jitdump_load(struct jitdump *dump, const struct jitdump_code *code, uint64_t
     }
     if (code_index != NULL)
         *code_index = error == 0 ? index : 0;
-    if (error != 0 && wants_reports(dump))
-        jd_report_refusal(dump, error, "jitdump_load", code != NULL ? code->name : NULL);
+    if (error != 0)
+        jd_load_report(dump, error, "jitdump_load", code);
     return error;
 }
 

@@ -24,7 +24,7 @@ int jitdump_unwind_size(const struct jitdump *dump, const struct jitdump_code *c
         else if (code->code_size > JITDUMP_CODE_SIZE_MAX)
             error = JITDUMP_ERROR_CODE_SIZE;
         else
-            error = jd_unwind_check(code, dump->elf_mach, &data);
+            error = jd_unwind_check(code, dump->elf_mach, NULL, &data);
     }
     if (size != NULL) {
         *size = data.eh_frame + data.eh_frame_hdr;

@@ -2,66 +2,163 @@
 
 #include "debug_info.h"
 
-static uint64_t entry_size(const struct debug_info *info, const char *file)
+static uint64_t entry_size(const struct debug_info *info, struct text file)
 {
-    return sizeof(struct debug_entry) + strlen(jd_file_name(&info->file_names, file)) + 1;
+    return sizeof(struct debug_entry) + jd_file_name(&info->file_names, file).size + 1;
 }
 
 static unsigned char *write_entry(unsigned char *to, const struct debug_info *info,
                                   uint64_t code_addr, uint32_t line, uint32_t column,
-                                  const char *file)
+                                  struct text file)
 {
     struct debug_entry *const entry = (struct debug_entry *)to;
     entry->code_addr = code_addr;
     entry->line = line;
     entry->discrim = column;
-    file = jd_file_name(&info->file_names, file);
-    return put(to + sizeof(*entry), file, strlen(file) + 1);
+    return put_text(to + sizeof(*entry), jd_file_name(&info->file_names, file));
 }
 
-/* A table of lines, as it is given */
+/* A table of lines, as it is given, in one of two forms */
 
-static int check_lines(struct debug_info *info)
+struct line_entry {
+    uint64_t offset; /* from the code's start; outside of it perhaps */
+    uint32_t line;
+    uint32_t column;
+    struct text file;
+};
+
+static inline uint64_t entry_count(const struct jitdump_code *code, bool rows)
 {
-    const struct jitdump_code *code = info->code;
-    if (code->lines == NULL)
-        return JITDUMP_ERROR_LINES_MISSING;
+    return rows ? code->line_row_count : code->line_count;
+}
 
-    uint64_t total_size = sizeof(struct jit_code_debug_info);
-    for (uint64_t i = 0; i < code->line_count; i++) {
-        const struct jitdump_line *line = &code->lines[i];
-        if (line->code_addr < code->code_addr ||
-            line->code_addr - code->code_addr >= code->code_size)
-            return JITDUMP_ERROR_LINES_RANGE;
-        if (i > 0 && line->code_addr <= line[-1].code_addr)
+static inline uint64_t entry_offset(const struct jitdump_code *code, bool rows, uint64_t i)
+{
+    return rows ? code->line_rows[i].code_offset : code->lines[i].code_addr - code->code_addr;
+}
+
+/* Of size 0: none. An index that is none of the files' is an error. */
+static inline bool entry_file(const struct jitdump_code *code, bool rows, uint64_t i,
+                              struct text *file)
+{
+    *file = (struct text){NULL, 0};
+    if (!rows) {
+        *file = text_of(code->lines[i].file, 0);
+    } else if (code->line_rows[i].file != JITDUMP_NONE) {
+        if (code->line_rows[i].file >= code->file_count)
+            return false;
+        const struct jitdump_string *string = &code->files[code->line_rows[i].file];
+        if (string->size != 0)
+            *file = text_of(string->bytes, string->size);
+    }
+    return true;
+}
+
+/* A walk over what is kept of the table: entries in the code, of equal offsets the last. Code without
+ * line, once a line has gone before, is an entry with line 0 and that line's file. */
+struct line_walk {
+    uint64_t next;
+    uint64_t end; /* of what was looked at, in offsets: nothing may lie before it */
+    struct line_entry entry;
+};
+
+/* 1: an entry is there; 0: no more. Negative: an error; where `strict`, also what is not kept as it
+ * is. */
+static inline int next_line(const struct jitdump_code *code, bool rows, bool strict,
+                            struct line_walk *walk)
+{
+    const uint64_t count = entry_count(code, rows);
+    while (walk->next < count) {
+        const uint64_t i = walk->next++;
+        const uint64_t offset = entry_offset(code, rows, i);
+        if (offset >= code->code_size) {
+            if (strict)
+                return JITDUMP_ERROR_LINES_RANGE;
+            continue;
+        }
+        if (offset < walk->end)
             return JITDUMP_ERROR_LINES_ORDER;
-        if (line->line == 0)
-            return JITDUMP_ERROR_LINE_NUMBER;
-        if (line->file == NULL || line->file[0] == '\0')
+        walk->end = offset + strict;
+        if (!strict && walk->next < count && entry_offset(code, rows, walk->next) == offset)
+            continue;
+        /* What lies between them is outside of the code. */
+        if (walk->entry.file.size != 0 && offset == walk->entry.offset)
+            return JITDUMP_ERROR_LINES_ORDER;
+        struct text file;
+        if (!entry_file(code, rows, i, &file))
             return JITDUMP_ERROR_LINE_FILE;
-        total_size += entry_size(info, line->file);
+        uint32_t line = rows ? code->line_rows[i].line : code->lines[i].line;
+        if (strict && line == 0)
+            return JITDUMP_ERROR_LINE_NUMBER;
+        if (strict && file.size == 0)
+            return JITDUMP_ERROR_LINE_FILE;
+        if (line == 0 || file.size == 0) {
+            if (walk->entry.line == 0)
+                continue;
+            line = 0;
+            file = walk->entry.file;
+        }
+        const uint32_t column = rows ? code->line_rows[i].column : code->lines[i].column;
+        walk->entry = (struct line_entry){offset, line, line != 0 ? column : 0, file};
+        return 1;
+    }
+    return 0;
+}
+
+static inline int measure_lines(struct debug_info *info, bool rows)
+{
+    const bool strict = info->settings->strict;
+    struct line_walk walk = {.next = 0};
+    uint64_t total_size = sizeof(struct jit_code_debug_info);
+    int found;
+    while ((found = next_line(info->code, rows, strict, &walk)) > 0) {
+        total_size += entry_size(info, walk.entry.file);
+        info->entry_count++;
         /* Inside the loop: many entries with one long name must not wrap the sum. */
         if (total_size > UINT32_MAX)
             return JITDUMP_ERROR_RECORD_SIZE;
     }
-    total_size += entry_size(info, code->lines[code->line_count - 1].file); /* the closing one */
+    if (found < 0 || info->entry_count == 0)
+        return found;
+    if (walk.entry.line != 0) { /* the closing one */
+        total_size += entry_size(info, walk.entry.file);
+        info->entry_count++;
+    }
     info->size = total_size;
-    info->entry_count = code->line_count + 1;
     return total_size > UINT32_MAX ? JITDUMP_ERROR_RECORD_SIZE : 0;
+}
+
+static int check_lines(struct debug_info *info)
+{
+    const struct jitdump_code *code = info->code;
+    if ((code->lines == NULL && code->line_count != 0) ||
+        (code->line_rows == NULL && code->line_row_count != 0) ||
+        (code->files == NULL && code->file_count != 0))
+        return JITDUMP_ERROR_LINES_MISSING;
+    return code->line_row_count != 0 ? measure_lines(info, true) : measure_lines(info, false);
+}
+
+static inline unsigned char *write_entries(unsigned char *to, const struct debug_info *info,
+                                           bool rows)
+{
+    const struct jitdump_code *code = info->code;
+    struct line_walk walk = {.next = 0};
+    /* What was found good when it was strict is all kept. */
+    while (next_line(code, rows, false, &walk) > 0)
+        to = write_entry(to, info, code->code_addr + walk.entry.offset, walk.entry.line,
+                         walk.entry.column, walk.entry.file);
+    /* perf takes the last entry for the end of the table: without this one, the code behind
+     * the last real line would have none. */
+    if (walk.entry.line != 0)
+        to = write_entry(to, info, code->code_addr + code->code_size, walk.entry.line,
+                         walk.entry.column, walk.entry.file);
+    return to;
 }
 
 static unsigned char *write_lines(unsigned char *to, const struct debug_info *info)
 {
-    const struct jitdump_code *code = info->code;
-    const struct jitdump_line *line = code->lines;
-    for (uint64_t i = 0; i < code->line_count; i++) {
-        line = &code->lines[i];
-        to = write_entry(to, info, line->code_addr, line->line, line->column, line->file);
-    }
-    /* perf takes the last entry for the end of the table: without this one, the code behind
-     * the last real line would have none. */
-    return write_entry(to, info, code->code_addr + code->code_size, line->line, line->column,
-                       line->file);
+    return info->code->line_row_count != 0 ? write_entries(to, info, true)
+                                           : write_entries(to, info, false);
 }
 
 /* A track's lines */
@@ -85,7 +182,7 @@ static int measure_track_lines(struct debug_info *info)
     uint64_t total_size = sizeof(struct jit_code_debug_info);
     uint64_t entry_count = 0;
     uint32_t next = 0, position = JITDUMP_NONE;
-    const char *file = NULL;
+    struct text file = {NULL, 0};
     while (jd_track_next_line(track, info->shown, &next, &position)) {
         if (jd_track_line(track, position) != 0)
             file = jd_track_file(track, position);
@@ -108,7 +205,7 @@ static unsigned char *write_track_lines(unsigned char *to, const struct debug_in
     const struct track *track = &info->track;
     const uint64_t code_addr = info->code->code_addr;
     uint32_t next = 0, position = JITDUMP_NONE;
-    const char *file = NULL;
+    struct text file = {NULL, 0};
     while (jd_track_next_line(track, info->shown, &next, &position)) {
         const uint32_t line = jd_track_line(track, position);
         if (line != 0)
@@ -168,7 +265,11 @@ static int check_track(struct debug_info *info, struct scratch *scratch, uint64_
                            inline_words(info);
     if (!scratch_reserve(scratch, words))
         return JITDUMP_ERROR_NO_MEMORY;
-    error = jd_track_check(&info->track, scratch);
+    error = jd_track_check(&info->track, info->settings->strict, scratch);
+    if (error == JITDUMP_ERROR_TRACK_EMPTY && !info->settings->strict) {
+        info->nothing = true;
+        return 0;
+    }
     if (error == 0 && info->settings->outermost)
         show_outermost(info, scratch);
     if (error == 0)
@@ -186,15 +287,17 @@ int jd_debug_info_check(struct debug_info *info, const struct debug_info_setting
     info->file_names = (struct file_names){
         settings->sources, settings->sources != NULL ? sources_count(settings->sources) : 0};
     info->size = 0;
+    info->entry_count = 0;
+    info->nothing = false;
     info->shown = NULL;
 
-    if (code->line_count != 0 && code->track_count != 0)
+    if ((code->line_count != 0) + (code->line_row_count != 0) + (code->track_count != 0) > 1)
         return JITDUMP_ERROR_LINES_AND_TRACKS;
     uint64_t inline_size = 0;
     int error = 0;
-    if (code->line_count != 0)
+    if (code->track_count == 0)
         error = check_lines(info);
-    else if (code->track_count != 0)
+    else
         error = check_track(info, scratch, &inline_size);
     *size = info->size + inline_size;
     return error;
@@ -210,9 +313,9 @@ unsigned char *jd_debug_info_write(unsigned char *to, const struct record_stamp 
         record->code_addr = code->code_addr;
         record->nr_entry = info->entry_count;
         to += sizeof(*record);
-        to = code->line_count != 0 ? write_lines(to, info) : write_track_lines(to, info);
+        to = code->track_count == 0 ? write_lines(to, info) : write_track_lines(to, info);
     }
-    if (code->track_count != 0) {
+    if (code->track_count != 0 && !info->nothing) {
         if (info->settings->dialect == JITDUMP_DIALECT_SAMPLY_2023)
             to = jd_inline_2023_write(to, stamp, &info->inline_2023);
         if (info->settings->dialect == JITDUMP_DIALECT_SAMPLY_2026)

@@ -16,6 +16,7 @@
 struct debug_info_settings {
     enum jitdump_dialect dialect;
     bool tier_records;
+    bool strict;    /* what could be put right is an error */
     bool outermost; /* which line of a chain JIT_CODE_DEBUG_INFO gets */
     const char *track;
     /* Where to look up the files that stand for sources; NULL: nowhere. */
@@ -30,6 +31,8 @@ struct debug_info {
     /* JIT_CODE_DEBUG_INFO: its size, 0 for none, and its entries. */
     uint64_t size;
     uint64_t entry_count;
+    /* The chosen track says nothing of the code. */
+    bool nothing;
 
     /* Where the code has tracks: the chosen one, and for each of its positions the one whose
      * line is shown (NULL: its own). */

@@ -159,7 +159,7 @@ static int check_description(const struct jitdump_unwind *unwind,
 /* From the section or the description; which is known to be sound. */
 static int encode_for_dump(struct cfi_encoder *e, const struct jitdump_code *code,
                            const struct jitdump_unwind *unwind, uint32_t elf_mach,
-                           struct unwind_size *size)
+                           const struct frame_index *frames, struct unwind_size *size)
 {
     const uint64_t code_offset = eh_frame_offset(code->code_size);
     uint32_t fde_count = 1;
@@ -168,7 +168,7 @@ static int encode_for_dump(struct cfi_encoder *e, const struct jitdump_code *cod
         error = encode_eh_frame(e, unwind, POINTER_PC_RELATIVE | POINTER_SDATA4, 0 - code_offset,
                                 code->code_size);
     } else {
-        error = jd_frame_copy(e, code, elf_mach, code_offset, &fde_count);
+        error = jd_frame_copy(e, code, elf_mach, frames, code_offset, &fde_count);
         cfi_emit_u32(e, 0); /* the terminator */
     }
     if (error != 0)
@@ -184,7 +184,8 @@ static bool has_own_header(const struct jitdump_code *code)
     return code->eh_frame_hdr != NULL || code->eh_frame_hdr_size != 0;
 }
 
-int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct unwind_size *size)
+int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach,
+                    const struct frame_index *frames, struct unwind_size *size)
 {
     *size = (struct unwind_size){0, 0};
     if (code->unwind != NULL && (has_own_header(code) || code->eh_frame != NULL ||
@@ -206,7 +207,7 @@ int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct u
         return code->eh_frame == NULL && code->eh_frame_size == 0 ? 0 : JITDUMP_ERROR_UNWIND_EMPTY;
     }
     if (error == 0)
-        error = encode_for_dump(&e, code, unwind, elf_mach, &encoded);
+        error = encode_for_dump(&e, code, unwind, elf_mach, frames, &encoded);
     /* Addresses relative to the data's end must fit into 32 bits with a sign. */
     if (error == 0 && eh_frame_offset(code->code_size) + e.size > JITDUMP_CODE_SIZE_MAX)
         error = JITDUMP_ERROR_UNWIND_SIZE;
@@ -216,6 +217,7 @@ int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct u
 }
 
 struct unwind_size jd_unwind_write(unsigned char *to, uint32_t elf_mach,
+                                   const struct frame_index *frames,
                                    const struct jitdump_code *code)
 {
     struct unwind_size size = {code->eh_frame_size, code->eh_frame_hdr_size};
@@ -227,7 +229,7 @@ struct unwind_size jd_unwind_write(unsigned char *to, uint32_t elf_mach,
     struct jitdump_unwind copy;
     struct cfi_encoder e = {.machine = jd_cfi_find_machine(elf_mach), .to = to};
     const int error = encode_for_dump(
-        &e, code, code->unwind != NULL ? description_of(code, &copy) : NULL, elf_mach, &size);
+        &e, code, code->unwind != NULL ? description_of(code, &copy) : NULL, elf_mach, frames, &size);
     assert(error == 0);
     (void)error;
     return size;

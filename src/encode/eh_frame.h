@@ -5,7 +5,7 @@
 #ifndef JITDUMP_EH_FRAME_H
 #define JITDUMP_EH_FRAME_H
 
-#include "jitdump.h"
+#include "frame_copy.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -14,12 +14,14 @@ struct unwind_size {
     uint64_t eh_frame_hdr;
 };
 
-/* `size` receives both sizes: 0 after an error, and if the function has no unwinding data. */
-int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach, struct unwind_size *size);
+/* `frames`, if not NULL, is where a section's frames may be looked up. `size` receives both sizes: 0 after an error, and if the function has no unwinding data. */
+int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach,
+                    const struct frame_index *frames, struct unwind_size *size);
 
 /* Writes eh_frame and behind it eh_frame_hdr, of what jd_unwind_check() has found good. Returns
  * their sizes. */
 struct unwind_size jd_unwind_write(unsigned char *to, uint32_t elf_mach,
+                                   const struct frame_index *frames,
                                    const struct jitdump_code *code);
 
 /* The bytes of an .eh_frame with absolute addresses, of a code whose `unwind` is not NULL. With `to`

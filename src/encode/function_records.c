@@ -7,12 +7,12 @@
 
 /* JIT_CODE_UNWINDING_INFO */
 
-static int unwinding_info_check(const struct jitdump_code *code, uint32_t elf_mach, uint64_t *size)
+static int unwinding_info_check(const struct function_records *record, uint64_t *size)
 {
     struct unwind_size data;
-    int error = jd_unwind_check(code, elf_mach, &data);
-    /* Compilers leave out what never unwinds; a name is worth more than nothing. */
-    if (error == JITDUMP_ERROR_UNWIND_MISSING)
+    int error = jd_unwind_check(record->code, record->elf_mach, record->frames, &data);
+    /* Compilers leave out what never unwinds. */
+    if (error == JITDUMP_ERROR_UNWIND_MISSING && !record->settings->strict)
         error = 0;
     const uint64_t data_size = data.eh_frame + data.eh_frame_hdr;
     *size = data_size != 0 ? sizeof(struct jit_code_unwinding_info) + data_size : 0;
@@ -20,11 +20,11 @@ static int unwinding_info_check(const struct jitdump_code *code, uint32_t elf_ma
 }
 
 static unsigned char *unwinding_info_write(unsigned char *to, const struct record_stamp *stamp,
-                                           const struct jitdump_code *code)
+                                           const struct function_records *function)
 {
     struct jit_code_unwinding_info *const record = (struct jit_code_unwinding_info *)to;
     to += sizeof(*record);
-    const struct unwind_size data = jd_unwind_write(to, stamp->elf_mach, code);
+    const struct unwind_size data = jd_unwind_write(to, stamp->elf_mach, function->frames, function->code);
     const uint64_t data_size = data.eh_frame + data.eh_frame_hdr;
     record->header = record_header(JIT_CODE_UNWINDING_INFO, sizeof(*record) + data_size, stamp);
     record->unwind_data_size = data_size;
@@ -39,7 +39,8 @@ static unsigned char *unwinding_info_write(unsigned char *to, const struct recor
 static int load_check(struct function_records *record, uint64_t *head_size)
 {
     const struct jitdump_code *code = record->code;
-    if (code->name == NULL || code->name[0] == '\0')
+    const struct text name = text_of(code->name, code->name_size);
+    if (name.size == 0)
         return JITDUMP_ERROR_NAME_MISSING;
     if (code->code_size != 0 && code->code_bytes == NULL && code->code_addr == 0)
         return JITDUMP_ERROR_CODE_MISSING;
@@ -50,8 +51,8 @@ static int load_check(struct function_records *record, uint64_t *head_size)
     if (code->code_bytes == NULL && code->code_addr + code->code_size > UINTPTR_MAX)
         return JITDUMP_ERROR_CODE_ADDR;
     record->prefix_size = record->tier != NULL ? strlen(record->tier->prefix) : 0;
-    record->name_size = strlen(code->name) + 1;
-    *head_size = sizeof(struct jit_code_load) + record->prefix_size + record->name_size;
+    record->name = name;
+    *head_size = sizeof(struct jit_code_load) + record->prefix_size + name.size + 1;
     return *head_size + code->code_size > UINT32_MAX ? JITDUMP_ERROR_RECORD_SIZE : 0;
 }
 
@@ -59,7 +60,7 @@ static unsigned char *load_write(unsigned char *to, const struct record_stamp *s
                                  const struct function_records *input)
 {
     const struct jitdump_code *code = input->code;
-    const size_t prefix_size = input->prefix_size, name_size = input->name_size;
+    const size_t prefix_size = input->prefix_size, name_size = input->name.size + 1;
     struct jit_code_load *const record = (struct jit_code_load *)to;
     record->header = record_header(
         JIT_CODE_LOAD, sizeof(*record) + prefix_size + name_size + code->code_size, stamp);
@@ -72,14 +73,14 @@ static unsigned char *load_write(unsigned char *to, const struct record_stamp *s
     to += sizeof(*record);
     if (prefix_size != 0)
         to = put(to, input->tier->prefix, prefix_size);
-    return put(to, code->name, name_size);
+    return put_text(to, input->name);
 }
 
 /* The group. Most functions have some of it only: what they don't have costs no call. */
 
 static bool has_lines(const struct jitdump_code *code)
 {
-    return code->line_count != 0 || code->track_count != 0;
+    return code->line_count != 0 || code->track_count != 0 || code->line_row_count != 0;
 }
 
 /* Half of it given is an error of the check's. */
@@ -107,7 +108,7 @@ int jd_function_records_check(struct function_records *record, uint64_t *head_si
         error = jd_debug_info_check(&record->debug_info, record->settings, code, record->scratch,
                                     &debug_info_size);
     if (error == 0 && has_unwinding(code))
-        error = unwinding_info_check(code, record->elf_mach, &record->unwinding_info_size);
+        error = unwinding_info_check(record, &record->unwinding_info_size);
     if (error == 0)
         *head_size = debug_info_size + record->unwinding_info_size + load_size;
     if (error == 0 && has_tier_record(record))
@@ -124,6 +125,6 @@ unsigned char *jd_function_records_write(unsigned char *to, const struct record_
     if (has_tier_record(record))
         to = jd_samply_tier_write(to, stamp, record->tier);
     if (record->unwinding_info_size != 0)
-        to = unwinding_info_write(to, stamp, record->code);
+        to = unwinding_info_write(to, stamp, record);
     return load_write(to, stamp, record);
 }

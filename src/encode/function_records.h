@@ -5,6 +5,7 @@
 #define JITDUMP_FUNCTION_RECORDS_H
 
 #include "debug_info.h"
+#include "frame_copy.h"
 #include "samply.h"
 
 #pragma GCC visibility push(hidden)
@@ -14,13 +15,15 @@ struct function_records {
     uint32_t elf_mach;
     const struct debug_info_settings *settings;
     const struct tiers *tiers;
+    /* Where to look up frames; NULL: nowhere. */
+    const struct frame_index *frames;
     /* Only used, and then reserved, if the code has tracks. */
     struct scratch *scratch;
 
     /* Set by the check. */
     const struct tier *tier;      /* NULL: none */
     size_t prefix_size;           /* of the tier's prefix to the name */
-    size_t name_size;             /* with its NUL */
+    struct text name;
     uint64_t unwinding_info_size; /* of the record; 0: none */
     struct debug_info debug_info;
 };

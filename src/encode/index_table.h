@@ -7,6 +7,7 @@
 
 #include "jitdump.h"
 #include "scratch.h"
+#include "text.h"
 
 struct index_table {
     uint32_t *slots; /* an index, or JITDUMP_NONE */
@@ -49,11 +50,11 @@ static inline uint32_t *index_table_find(const struct index_table *table, uint32
 }
 
 /* FNV-1a. */
-static inline uint32_t hash_string(const char *text)
+static inline uint32_t hash_text(struct text text)
 {
     uint32_t hash = UINT32_C(2166136261);
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT32_C(16777619);
+    for (size_t i = 0; i < text.size; i++)
+        hash = (hash ^ (unsigned char)text.bytes[i]) * UINT32_C(16777619);
     return hash;
 }
 

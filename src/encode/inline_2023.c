@@ -153,10 +153,12 @@ static void visit_ranges(const struct inline_2023 *info, range_visit *visit, voi
 {
     const struct track *track = info->track;
     uint32_t call = JITDUMP_NONE;
-    for (uint32_t i = 0; i < track->offset_count; i++) {
-        const uint32_t position = track->offsets[i].position;
+    uint32_t behind = 0;
+    while (track_next_offset(track, &behind)) {
+        const struct jitdump_offset *offset = &track->offsets[behind - 1];
+        const uint32_t position = offset->position;
         const uint32_t next = position == JITDUMP_NONE ? JITDUMP_NONE : info->calls[position];
-        step(info, call, next, track->offsets[i].code_offset, visit, context);
+        step(info, call, next, offset->code_offset, visit, context);
         call = next;
     }
     step(info, call, JITDUMP_NONE, track->code_size, visit, context);

@@ -40,8 +40,8 @@ static void number_positions(struct inline_2026 *info)
 static bool next_offset(const struct inline_2026 *info, uint32_t *next, uint32_t *number)
 {
     const struct track *track = info->track;
-    while (*next < track->offset_count) {
-        const uint32_t position = track->offsets[(*next)++].position;
+    while (track_next_offset(track, next)) {
+        const uint32_t position = track->offsets[*next - 1].position;
         const uint32_t candidate =
             position == JITDUMP_NONE ? info->unknown : info->numbers[position];
         if (candidate != *number) {

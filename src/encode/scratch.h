@@ -19,21 +19,32 @@ struct scratch {
     uint32_t *next;
     uint64_t left;
     uint32_t *allocated;
+    uint64_t allocated_words;
     uint32_t stack[SCRATCH_STACK_WORDS];
 };
 
-/* To be called once, before any words are taken. False: out of memory. */
-static inline bool scratch_reserve(struct scratch *scratch, uint64_t words)
+static inline void scratch_init(struct scratch *scratch)
 {
     scratch->allocated = NULL;
+    scratch->allocated_words = 0;
+}
+
+/* Before any words are taken for a description. False: out of memory, which can't be for one that has
+ * had its words before. */
+static inline bool scratch_reserve(struct scratch *scratch, uint64_t words)
+{
     scratch->next = scratch->stack;
     scratch->left = SCRATCH_STACK_WORDS;
-    if (words > SCRATCH_STACK_WORDS) {
+    if (words <= SCRATCH_STACK_WORDS)
+        return true;
+    if (words > scratch->allocated_words) {
+        free(scratch->allocated);
         scratch->allocated =
             words <= SIZE_MAX / sizeof(uint32_t) ? malloc((size_t)words * sizeof(uint32_t)) : NULL;
-        scratch->next = scratch->allocated;
-        scratch->left = words;
+        scratch->allocated_words = scratch->allocated != NULL ? words : 0;
     }
+    scratch->next = scratch->allocated;
+    scratch->left = words;
     return scratch->next != NULL;
 }
 

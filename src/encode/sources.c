@@ -6,19 +6,19 @@
 
 #include <unistd.h>
 
-static _Atomic(struct source *) *find_slot(struct source_table *table, const char *path)
+static _Atomic(struct source *) *find_slot(struct source_table *table, struct text path)
 {
-    for (uint32_t i = hash_string(path);; i++) {
+    for (uint32_t i = hash_text(path);; i++) {
         _Atomic(struct source *) *const slot = &table->slots[i & table->mask];
         /* Acquire pairs with the release in jd_sources_add(). */
         const struct source *source = atomic_load_explicit(slot, memory_order_acquire);
-        if (source == NULL || strcmp(source->path, path) == 0)
+        if (source == NULL || text_is_equal(text_of(source->path, 0), path))
             return slot;
     }
 }
 
 const struct source *jd_sources_find(const struct sources *sources, uint32_t count,
-                                     const char *path)
+                                     struct text path)
 {
     /* Acquire pairs with the release in grow(). */
     struct source_table *table = atomic_load_explicit(&sources->table, memory_order_acquire);
@@ -29,17 +29,11 @@ const struct source *jd_sources_find(const struct sources *sources, uint32_t cou
     return source != NULL && source->number < count ? source : NULL;
 }
 
-const char *jd_sources_file(const struct sources *sources, uint32_t count, const char *path)
+struct text jd_file_name(const struct file_names *names, struct text file)
 {
-    const struct source *source = jd_sources_find(sources, count, path);
-    return source != NULL ? source->file : NULL;
-}
-
-const char *jd_file_name(const struct file_names *names, const char *file)
-{
-    const char *found =
-        names->sources != NULL ? jd_sources_file(names->sources, names->count, file) : NULL;
-    return found != NULL ? found : file;
+    const struct source *source =
+        names->sources != NULL ? jd_sources_find(names->sources, names->count, file) : NULL;
+    return source != NULL && source->file != NULL ? text_of(source->file, 0) : file;
 }
 
 /* A table for twice as many. */
@@ -55,7 +49,7 @@ static bool grow(struct sources *sources)
     table->mask = (uint32_t)(slots - 1);
     for (struct source *source = sources_oldest(sources); source != NULL;
          source = sources_next(source))
-        atomic_store_explicit(find_slot(table, source->path), source, memory_order_relaxed);
+        atomic_store_explicit(find_slot(table, text_of(source->path, 0)), source, memory_order_relaxed);
     /* Releases the slots to jd_sources_find(). */
     atomic_store_explicit(&sources->table, table, memory_order_release);
     return true;
@@ -67,7 +61,7 @@ static void publish(struct sources *sources, struct source *source)
     struct source_table *table = atomic_load_explicit(&sources->table, memory_order_relaxed);
     struct source *newest = atomic_load_explicit(&sources->newest, memory_order_relaxed);
     /* Release the source to find_slot(), and its slot and the table to sources_count(). */
-    atomic_store_explicit(find_slot(table, source->path), source, memory_order_release);
+    atomic_store_explicit(find_slot(table, text_of(source->path, 0)), source, memory_order_release);
     if (newest != source)
         atomic_store_explicit(newest != NULL ? &newest->newer : &sources->oldest, source,
                               memory_order_release);

@@ -9,6 +9,8 @@
 #ifndef JITDUMP_SOURCES_H
 #define JITDUMP_SOURCES_H
 
+#include "text.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,10 +51,7 @@ struct sources {
 
 /* Of the path, among the first `count` sources; NULL: there is none. */
 const struct source *jd_sources_find(const struct sources *sources, uint32_t count,
-                                     const char *path);
-
-/* The file that stands for the path; NULL: none. */
-const char *jd_sources_file(const struct sources *sources, uint32_t count, const char *path);
+                                     struct text path);
 
 /* The sources that there were when the sizes were taken, by which the records name files. */
 struct file_names {
@@ -61,7 +60,7 @@ struct file_names {
 };
 
 /* The path under which profilers find the file: that of the one that stands for it, or its own. */
-const char *jd_file_name(const struct file_names *names, const char *file);
+struct text jd_file_name(const struct file_names *names, struct text file);
 
 /* The oldest, for those who add, and from there on the next; NULL: there is no more. */
 static inline struct source *sources_oldest(const struct sources *sources)

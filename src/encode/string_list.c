@@ -2,14 +2,13 @@
 
 #include "string_list.h"
 
-#include "../format/put.h"
+#include "track.h"
 
-static const char *string(const struct string_list *list, uint32_t id)
+static struct text string(const struct string_list *list, uint32_t id)
 {
     const struct jitdump_function *function = &list->functions[id >> 1];
-    if ((id & 1) == STRING_NAME)
-        return function->name;
-    return function->file != NULL ? jd_file_name(list->file_names, function->file) : "";
+    return (id & 1) == STRING_NAME ? function_name(function)
+                                   : jd_file_name(list->file_names, function_file(function));
 }
 
 uint64_t jd_string_list_words(uint64_t strings)
@@ -31,13 +30,13 @@ void jd_string_list_init(struct string_list *list, const struct jitdump_function
 
 struct search {
     const struct string_list *list;
-    const char *text;
+    struct text text;
 };
 
 static bool is_equal(const void *context, uint32_t index)
 {
     const struct search *search = context;
-    return strcmp(string(search->list, search->list->ids[index]), search->text) == 0;
+    return text_is_equal(string(search->list, search->list->ids[index]), search->text);
 }
 
 uint32_t jd_string_list_add(struct string_list *list, uint32_t function, enum string_kind kind)
@@ -45,20 +44,18 @@ uint32_t jd_string_list_add(struct string_list *list, uint32_t function, enum st
     const uint32_t id = function << 1 | (uint32_t)kind;
     const struct search search = {list, string(list, id)};
     uint32_t *const slot =
-        index_table_find(&list->table, hash_string(search.text), is_equal, &search);
+        index_table_find(&list->table, hash_text(search.text), is_equal, &search);
     if (*slot == JITDUMP_NONE) {
         *slot = list->count;
         list->ids[list->count++] = id;
-        list->size += strlen(search.text) + 1;
+        list->size += search.text.size + 1;
     }
     return *slot;
 }
 
 unsigned char *jd_string_list_write(unsigned char *to, const struct string_list *list)
 {
-    for (uint32_t i = 0; i < list->count; i++) {
-        const char *text = string(list, list->ids[i]);
-        to = put(to, text, strlen(text) + 1);
-    }
+    for (uint32_t i = 0; i < list->count; i++)
+        to = put_text(to, string(list, list->ids[i]));
     return to;
 }

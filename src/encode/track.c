@@ -79,37 +79,46 @@ static int check_positions(struct track *track, uint32_t *depth)
     return 0;
 }
 
-static int check_offsets(const struct track *track)
+static int check_offsets(struct track *track, bool strict)
 {
     bool empty = true;
     for (uint32_t i = 0; i < track->offset_count; i++) {
         const struct jitdump_offset *offset = &track->offsets[i];
-        if (offset->code_offset >= track->code_size)
-            return JITDUMP_ERROR_OFFSETS_RANGE;
-        if (i > 0 && offset->code_offset <= offset[-1].code_offset)
+        if (i > 0 && offset->code_offset < offset[-1].code_offset)
             return JITDUMP_ERROR_OFFSETS_ORDER;
+        if (strict && i > 0 && offset->code_offset == offset[-1].code_offset)
+            return JITDUMP_ERROR_OFFSETS_ORDER;
+        if (offset->code_offset >= track->code_size) {
+            if (strict)
+                return JITDUMP_ERROR_OFFSETS_RANGE;
+            track->offset_count = i; /* all that follow are outside, too */
+            break;
+        }
         if (offset->position != JITDUMP_NONE) {
             if (offset->position >= track->position_count)
                 return JITDUMP_ERROR_POSITION_INDEX;
-            empty = false;
+            const bool counts =
+                i + 1 == track->offset_count || offset[1].code_offset != offset->code_offset;
+            empty = empty && !counts;
         }
     }
     return empty ? JITDUMP_ERROR_TRACK_EMPTY : 0;
 }
 
-int jd_track_check(struct track *track, struct scratch *scratch)
+int jd_track_check(struct track *track, bool strict, struct scratch *scratch)
 {
     uint32_t *const depth = scratch_take(scratch, track->position_count);
     track->depth = depth;
     const int error = check_positions(track, depth);
-    return error != 0 ? error : check_offsets(track);
+    return error != 0 ? error : check_offsets(track, strict);
 }
 
 void jd_track_mark_reached(const struct track *track, uint32_t *marks)
 {
-    for (uint32_t i = 0; i < track->offset_count; i++) {
+    uint32_t next = 0;
+    while (track_next_offset(track, &next)) {
         /* Each position is marked once, and a marked one's callers are too. */
-        uint32_t position = track->offsets[i].position;
+        uint32_t position = track->offsets[next - 1].position;
         while (position != JITDUMP_NONE && marks[position] == JITDUMP_NONE) {
             marks[position] = 0;
             position = track->positions[position].caller;
@@ -117,17 +126,23 @@ void jd_track_mark_reached(const struct track *track, uint32_t *marks)
     }
 }
 
-const char *jd_track_file(const struct track *track, uint32_t position)
+struct text jd_track_file(const struct track *track, uint32_t position)
 {
-    return track->functions[track->positions[position].function].file;
+    return function_file(&track->functions[track->positions[position].function]);
+}
+
+/* Without counting its letters, which most who ask for lines do later. */
+static bool has_file(const struct track *track, uint32_t position)
+{
+    const char *file = track->functions[track->positions[position].function].file;
+    return file != NULL && file[0] != '\0';
 }
 
 uint32_t jd_track_line(const struct track *track, uint32_t position)
 {
     if (position == JITDUMP_NONE)
         return 0;
-    const char *file = jd_track_file(track, position);
-    return file != NULL && file[0] != '\0' ? track->positions[position].line : 0;
+    return has_file(track, position) ? track->positions[position].line : 0;
 }
 
 uint32_t jd_track_column(const struct track *track, uint32_t position)
@@ -146,16 +161,14 @@ static bool is_same_line(const struct track *track, uint32_t one, uint32_t other
         return true;
     if (track->positions[one].column != track->positions[other].column)
         return false;
-    const char *const file = jd_track_file(track, one);
-    const char *const other_file = jd_track_file(track, other);
-    return file == other_file || strcmp(file, other_file) == 0;
+    return text_is_equal(jd_track_file(track, one), jd_track_file(track, other));
 }
 
 bool jd_track_next_line(const struct track *track, const uint32_t *shown, uint32_t *next,
                         uint32_t *position)
 {
-    while (*next < track->offset_count) {
-        uint32_t candidate = track->offsets[(*next)++].position;
+    while (track_next_offset(track, next)) {
+        uint32_t candidate = track->offsets[*next - 1].position;
         if (shown != NULL && candidate != JITDUMP_NONE)
             candidate = shown[candidate];
         if (!is_same_line(track, candidate, *position)) {

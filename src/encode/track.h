@@ -6,6 +6,7 @@
 
 #include "jitdump.h"
 #include "scratch.h"
+#include "text.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -31,7 +32,7 @@ const struct jitdump_track *jd_track_choose(const struct jitdump_code *code, con
 /* In two steps, since what can be read of the arrays says how much scratch is needed. */
 int jd_track_check_counts(struct track *track, const struct jitdump_track *input,
                           uint64_t code_size);
-int jd_track_check(struct track *track, struct scratch *scratch);
+int jd_track_check(struct track *track, bool strict, struct scratch *scratch);
 
 static inline uint64_t track_words(const struct track *track)
 {
@@ -42,8 +43,31 @@ static inline uint64_t track_words(const struct track *track)
  * JITDUMP_NONE before. */
 void jd_track_mark_reached(const struct track *track, uint32_t *marks);
 
-/* The file of a position; NULL or empty: unknown. */
-const char *jd_track_file(const struct track *track, uint32_t position);
+static inline struct text function_name(const struct jitdump_function *function)
+{
+    return text_of(function->name, function->name_size);
+}
+
+/* Of size 0: unknown. */
+static inline struct text function_file(const struct jitdump_function *function)
+{
+    return text_of(function->file, function->file_size);
+}
+
+/* Steps through the offsets; of those that are equal, the last. Before the first step *next is 0;
+ * after each, the offset is offsets[*next - 1]. False after the last. */
+static inline bool track_next_offset(const struct track *track, uint32_t *next)
+{
+    while (*next < track->offset_count) {
+        const struct jitdump_offset *offset = &track->offsets[(*next)++];
+        if (*next == track->offset_count || offset[0].code_offset != offset[1].code_offset)
+            return true;
+    }
+    return false;
+}
+
+/* The file of a position; of size 0: unknown. */
+struct text jd_track_file(const struct track *track, uint32_t position);
 
 /* The position's line and column, 0 if unknown or if there is no position. */
 uint32_t jd_track_line(const struct track *track, uint32_t position);

@@ -76,12 +76,13 @@ static void cut_to_whole_lines(const struct new_file *file)
 
 /* Returns the line's size. */
 static size_t format_line(char line[LINE_SIZE], uint64_t code_addr, uint64_t code_size,
-                          const char *prefix, const char *name)
+                          const char *prefix, const char *name, size_t name_size)
 {
     /* Cut here too, for more than INT_MAX bytes are an error to snprintf(). */
     const int length = snprintf(line, LINE_SIZE, "%llx %llx %.*s%.*s",
                                 (unsigned long long)code_addr, (unsigned long long)code_size,
-                                LINE_SIZE, prefix, LINE_SIZE, name);
+                                LINE_SIZE, prefix,
+                                name_size < LINE_SIZE ? (int)name_size : LINE_SIZE, name);
     size_t size = length < LINE_SIZE ? (size_t)length : LINE_SIZE - 1;
     for (size_t i = 0; i < size; i++)
         if ((unsigned char)line[i] < ' ' || line[i] == '\x7f')
@@ -91,12 +92,12 @@ static size_t format_line(char line[LINE_SIZE], uint64_t code_addr, uint64_t cod
 }
 
 static void write_line(struct perf_map *map, uint64_t code_addr, uint64_t code_size,
-                       const char *prefix, const char *name)
+                       const char *prefix, const char *name, size_t name_size)
 {
     if (atomic_load_explicit(&map->error, memory_order_relaxed) != 0)
         return;
     char line[LINE_SIZE];
-    const struct iovec bytes = {line, format_line(line, code_addr, code_size, prefix, name)};
+    const struct iovec bytes = {line, format_line(line, code_addr, code_size, prefix, name, name_size)};
     const size_t written = jd_new_file_append(&map->file, &bytes, 1);
     if (written == bytes.iov_len)
         return;
@@ -117,9 +118,11 @@ _Static_assert(PERF_MAP_LISTS == 1 << 16, "the high 16 bits");
 /* As much of its name as a line can take. Out of memory, the error is the map's: its moves can't
  * be told any more. */
 static void keep_function(struct perf_map *map, uint64_t code_index, uint64_t code_addr,
-                          uint64_t code_size, const char *prefix, const char *name)
+                          uint64_t code_size, const char *prefix, const char *name,
+                          size_t name_size)
 {
-    const size_t prefix_size = strnlen(prefix, LINE_SIZE), name_size = strnlen(name, LINE_SIZE);
+    const size_t prefix_size = strnlen(prefix, LINE_SIZE);
+    name_size = name_size < LINE_SIZE ? name_size : LINE_SIZE;
     struct perf_map_function *kept = malloc(sizeof(*kept) + prefix_size + name_size + 1);
     if (kept == NULL) {
         atomic_store_explicit(&map->error, JITDUMP_ERROR_PERF_MAP, memory_order_relaxed);
@@ -140,10 +143,10 @@ static void keep_function(struct perf_map *map, uint64_t code_index, uint64_t co
 }
 
 void jd_perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_addr,
-                      uint64_t code_size, const char *prefix, const char *name)
+                      uint64_t code_size, const char *prefix, const char *name, size_t name_size)
 {
-    keep_function(map, code_index, code_addr, code_size, prefix, name);
-    write_line(map, code_addr, code_size, prefix, name);
+    keep_function(map, code_index, code_addr, code_size, prefix, name, name_size);
+    write_line(map, code_addr, code_size, prefix, name, name_size);
 }
 
 void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
@@ -157,7 +160,7 @@ void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_co
     if (function == NULL)
         return;
     atomic_store_explicit(&function->code_addr, new_code_addr, memory_order_relaxed);
-    write_line(map, new_code_addr, code_size, "", function->name);
+    write_line(map, new_code_addr, code_size, "", function->name, strlen(function->name));
 }
 
 static bool write_map_lines(struct perf_map *map, char *lines, size_t size)
@@ -183,7 +186,8 @@ static bool write_map_functions(struct perf_map *map)
             }
             size += format_line(lines + size,
                                 atomic_load_explicit(&function->code_addr, memory_order_relaxed),
-                                function->code_size, "", function->name);
+                                function->code_size, "", function->name,
+                                strlen(function->name));
         }
     }
     return write_map_lines(map, lines, size);

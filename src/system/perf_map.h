@@ -50,7 +50,7 @@ void jd_perf_map_path(uint32_t pid, char path[PERF_MAP_PATH_SIZE]);
 int jd_perf_map_open(struct perf_map *map, uint32_t pid, int signal);
 
 void jd_perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_addr,
-                      uint64_t code_size, const char *prefix, const char *name);
+                      uint64_t code_size, const char *prefix, const char *name, size_t name_size);
 void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
                       uint64_t code_size);
 

@@ -35,7 +35,7 @@ static void describe_inlining(struct function *f, uint32_t count)
 {
     static const char *const names[FUNCTIONS] = {"outermost", "caller", "callee", "innermost"};
     for (uint32_t i = 0; i < FUNCTIONS; i++)
-        f->functions[i] = (struct jitdump_function){names[i], file_name, 1 + 100 * i, 1, 0, 0};
+        f->functions[i] = (struct jitdump_function){names[i], file_name, 1 + 100 * i, 1, 0, 0, 0, 0};
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t depth = i % FUNCTIONS;
         f->positions[i] = (struct jitdump_position){depth, 1 + 100 * depth + i, 1,

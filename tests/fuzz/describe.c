@@ -82,10 +82,41 @@ static uint64_t spoilt(struct input *input, uint8_t hostile, uint64_t count)
     return hostile && count != 0 ? take_u8(input) % count : UINT64_MAX;
 }
 
+/* The same as rows; the files' names without NUL. */
+static void take_rows(struct description *description, const struct jitdump_line *lines,
+                      uint64_t count, const char *const files[STRINGS])
+{
+    struct jitdump_code *code = &description->code;
+    struct jitdump_string *strings = own(description, STRINGS * sizeof(*strings));
+    for (int i = 0; i < STRINGS; i++) {
+        const size_t size = files[i] != NULL ? strlen(files[i]) : 0;
+        strings[i].size = size;
+        if (size != 0)
+            strings[i].bytes = memcpy(own(description, size), files[i], size);
+    }
+    struct jitdump_line_row *rows = own(description, count * sizeof(*rows));
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t offset = lines[i].code_addr - code->code_addr;
+        uint32_t file = 0;
+        while (files[file] != lines[i].file)
+            file++;
+        rows[i] = (struct jitdump_line_row){
+            offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX,
+            lines[i].line % 16 == 15 ? JITDUMP_NONE : file, lines[i].line, lines[i].column};
+    }
+    code->lines = NULL;
+    code->line_count = 0;
+    code->line_rows = rows;
+    code->line_row_count = count;
+    code->files = strings;
+    code->file_count = STRINGS;
+}
+
 static void take_lines(struct description *description, struct input *input)
 {
     struct jitdump_code *code = &description->code;
-    const uint8_t hostile = take_u8(input) & 1;
+    const uint8_t kind = take_u8(input), hostile = kind & 1;
+    const bool messy = (kind & 2) != 0; /* as compilers make them */
     const uint64_t count = take_u8(input) % 48;
     const char *files[STRINGS];
     take_strings(description, input, files, !hostile);
@@ -93,8 +124,8 @@ static void take_lines(struct description *description, struct input *input)
     uint64_t code_addr = code->code_addr;
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t bits = take_u8(input);
-        code_addr += i == 0 && (bits & 0x80) != 0 ? 0 : 1 + bits % 16;
-        lines[i] = (struct jitdump_line){code_addr, 1 + take_u8(input), bits >> 5,
+        code_addr += i == 0 && (bits & 0x80) != 0 ? 0 : (uint64_t)!messy + bits % 16;
+        lines[i] = (struct jitdump_line){code_addr, (uint32_t)!messy + take_u8(input), bits >> 5,
                                          files[bits >> 4 & 3]};
     }
     const uint64_t which = spoilt(input, hostile, count);
@@ -114,6 +145,10 @@ static void take_lines(struct description *description, struct input *input)
         }
     code->lines = lines;
     code->line_count = count;
+    if ((kind & 4) != 0 && count != 0) {
+        take_rows(description, lines, count, files);
+        return;
+    }
     if (hostile && which == UINT64_MAX) {
         code->lines = NULL;
         code->line_count = take_hostile(input);
@@ -333,6 +368,12 @@ void describe(struct description *description, struct input *input)
         take_unwind(description, input);
     if ((has & HAS_EH_FRAME) != 0)
         take_eh_frame(description, input);
+    struct jitdump_code *code = &description->code;
+    if ((has & 0x60) == 0x20 && code->struct_size == sizeof(*code) && code->name != NULL && code->name[0] != '\0') {
+        code->name_size = strlen(code->name);
+        code->name = memcpy(own(description, (size_t)code->name_size), code->name,
+                            (size_t)code->name_size);
+    }
     /* The code is the first member, and must have what is in front of `lines`. */
     suit_struct_size(description, sizeof(description->code), offsetof(struct jitdump_code, lines));
 }

@@ -5,6 +5,7 @@
  * With target_output it leaves a dump of each function there, and its track as text:
  * test_corpus.py has other readers compare them.
  */
+#define _GNU_SOURCE
 #include "describe.h"
 #include "encode/function_records.h"
 #include "encode/record.h"
@@ -54,12 +55,18 @@ static bool is_word(const char *string)
 /* Whether the decoder in Python can take it, and in a moment. */
 static bool is_for_decoder(const struct jitdump_code *code, const struct jitdump_track *track)
 {
-    bool words = true;
+    bool words = true, in_order = true, says_something = false;
+    for (uint64_t i = 0; i < track->offset_count; i++) {
+        const struct jitdump_offset *offset = &track->offsets[i];
+        in_order &= offset->code_offset < code->code_size &&
+                    (i == 0 || offset[-1].code_offset < offset->code_offset);
+        says_something |= offset->position != JITDUMP_NONE;
+    }
     for (uint64_t i = 0; i < track->function_count; i++) {
         const struct jitdump_function *f = &track->functions[i];
         words &= is_word(f->name) && (f->file == NULL || f->file[0] == '\0' || is_word(f->file));
     }
-    return words && code->code_size <= 2000 && track->position_count <= 200;
+    return words && in_order && says_something && code->code_size <= 2000 && track->position_count <= 200;
 }
 
 /* As test_corpus.py reads it. */
@@ -126,7 +133,7 @@ static void output(const struct function_records *record, const struct record_st
 static void cut_code(unsigned char *head, uint64_t head_size, const struct function_records *record)
 {
     const uint64_t load_size =
-        sizeof(struct jit_code_load) + record->prefix_size + record->name_size;
+        sizeof(struct jit_code_load) + record->prefix_size + record->name.size + 1;
     struct jit_record_header header;
     memcpy(&header, head + head_size - load_size, sizeof(header));
     expect("total_size of the load", header.total_size, load_size + record->code->code_size);
@@ -215,7 +222,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
 
     struct scratch scratch;
-    scratch.allocated = NULL;
+    scratch_init(&scratch);
     struct function_records record = {.code = &description.code,
                                  .elf_mach = elf_mach,
                                  .settings = &settings,

@@ -154,11 +154,86 @@ static void check_track_lines(struct reader *payload, uint64_t count, const stru
         if (++read < count)
             following = read_entry(payload);
     }
-    for (; next < track->offset_count; next++)
+    for (; next < track->offset_count && track->offsets[next].code_offset < code->code_size; next++)
         expect_place(file, entry.place, shown_place(file, track, track->offsets[next].code_offset));
     /* perf takes the last entry for the end of the table. */
     if (entry.place.line != 0)
         expect("closing entry", entry.code_addr, code->code_addr + code->code_size);
+}
+
+/* The string of a size, with a NUL, until the next call. */
+static const char *terminated(const char *bytes, uint64_t size)
+{
+    static char text[1 << 16];
+    if (bytes == NULL || size == 0)
+        return bytes;
+    if (size >= sizeof(text))
+        wrong("size of a string", size, sizeof(text));
+    memcpy(text, bytes, size);
+    text[size] = '\0';
+    return text;
+}
+
+static uint64_t table_count(const struct jitdump_code *code)
+{
+    return code->line_row_count != 0 ? code->line_row_count : code->line_count;
+}
+
+static uint64_t table_offset(const struct jitdump_code *code, uint64_t i)
+{
+    return code->line_row_count != 0 ? code->line_rows[i].code_offset
+                                     : code->lines[i].code_addr - code->code_addr;
+}
+
+/* What a table of lines says of an offset: the last entry at or before it does. */
+static struct place table_place(const struct jitdump_code *code, uint64_t offset)
+{
+    struct place place = {0, 0, NULL};
+    for (uint64_t i = 0; i < table_count(code); i++) {
+        if (table_offset(code, i) > offset)
+            continue;
+        if (code->line_row_count != 0) {
+            const struct jitdump_line_row *row = &code->line_rows[i];
+            const struct jitdump_string *string =
+                row->file != JITDUMP_NONE ? &code->files[row->file] : NULL;
+            place = (struct place){row->line, row->column,
+                                   string != NULL && string->size != 0
+                                       ? terminated(string->bytes, string->size) : NULL};
+        } else {
+            const struct jitdump_line *line = &code->lines[i];
+            place = (struct place){line->line, line->column, line->file};
+        }
+    }
+    if (place.line == 0 || place.file == NULL || place.file[0] == '\0')
+        place = (struct place){0, 0, NULL};
+    return place;
+}
+
+static void check_table_lines(struct reader *payload, uint64_t count, const struct file_facts *file,
+                              const struct jitdump_code *code)
+{
+    enum { ENTRIES_MAX = 64 };
+    struct entry entries[ENTRIES_MAX];
+    if (count > ENTRIES_MAX || count == 0)
+        wrong("nr_entry", count, table_count(code) + 1);
+    for (uint64_t i = 0; i < count; i++) {
+        entries[i] = read_entry(payload);
+        if (i != 0 && entries[i].code_addr <= entries[i - 1].code_addr)
+            wrong("entry not ascending", entries[i].code_addr, entries[i - 1].code_addr);
+    }
+    for (uint64_t i = 0; i < table_count(code); i++) {
+        const uint64_t offset = table_offset(code, i);
+        if (offset >= code->code_size)
+            continue;
+        struct place is = {0, 0, NULL};
+        for (uint64_t j = 0; j < count; j++)
+            if (entries[j].code_addr - code->code_addr <= offset)
+                is = entries[j].place;
+        expect_place(file, is, table_place(code, offset));
+    }
+    /* perf takes the last entry for the end of the table. */
+    if (entries[count - 1].place.line != 0)
+        expect("closing entry", entries[count - 1].code_addr, code->code_addr + code->code_size);
 }
 
 static void check_debug_info(struct reader payload, const struct file_facts *file,
@@ -167,30 +242,39 @@ static void check_debug_info(struct reader payload, const struct file_facts *fil
     uint64_t fields[2];
     memcpy(fields, read_bytes(&payload, sizeof(fields)), sizeof(fields));
     expect("DEBUG_INFO code_addr", fields[0], code->code_addr);
-    if (code->line_count == 0) {
+    if (code->track_count != 0)
         check_track_lines(&payload, fields[1], file, code);
-    } else {
-        expect("nr_entry", fields[1], code->line_count + 1);
-        for (uint64_t i = 0; i <= code->line_count; i++) {
-            const bool closing = i == code->line_count;
-            const struct jitdump_line *line = &code->lines[closing ? i - 1 : i];
-            const struct entry entry = read_entry(&payload);
-            expect("entry's code_addr", entry.code_addr,
-                   closing ? code->code_addr + code->code_size : line->code_addr);
-            expect_place(file, entry.place, (struct place){line->line, line->column, line->file});
-        }
-    }
+    else
+        check_table_lines(&payload, fields[1], file, code);
     expect("bytes left in DEBUG_INFO", payload.left, 0);
 }
 
 /* Whether some offset has a line, and so there is a record. */
 static bool has_lines(const struct file_facts *file, const struct jitdump_code *code)
 {
-    if (code->track_count == 0)
-        return code->line_count != 0;
+    if (code->track_count == 0) {
+        for (uint64_t i = 0; i < table_count(code); i++)
+            if (table_offset(code, i) < code->code_size &&
+                table_place(code, table_offset(code, i)).line != 0)
+                return true;
+        return false;
+    }
     const struct jitdump_track *track = chosen_track(code, file->track);
     for (uint64_t i = 0; i < track->offset_count; i++)
-        if (shown_place(file, track, track->offsets[i].code_offset).line != 0)
+        if (track->offsets[i].code_offset < code->code_size &&
+            shown_place(file, track, track->offsets[i].code_offset).line != 0)
+            return true;
+    return false;
+}
+
+static bool track_says_something(const struct file_facts *file, const struct jitdump_code *code)
+{
+    if (code->track_count == 0)
+        return false;
+    const struct jitdump_track *track = chosen_track(code, file->track);
+    for (uint64_t i = 0; i < track->offset_count; i++)
+        if (track->offsets[i].code_offset < code->code_size &&
+            position_at(track, track->offsets[i].code_offset) != JITDUMP_NONE)
             return true;
     return false;
 }
@@ -251,7 +335,7 @@ static void check_load(struct reader payload, const struct file_facts *file,
     const size_t prefix_size = tier->number != 0 ? strlen(tier->prefix) : 0;
     if (prefix_size != 0 && strncmp(name, tier->prefix, prefix_size) != 0)
         wrong("name's prefix", 0, 1);
-    expect_string("name", name + prefix_size, code->name);
+    expect_string("name", name + prefix_size, terminated(code->name, code->name_size));
     expect("the code's bytes", payload.left, has_code ? code->code_size : 0);
     const void *bytes = code->code_bytes != NULL ? code->code_bytes
                                                  : (const void *)(uintptr_t)code->code_addr;
@@ -297,7 +381,7 @@ void check_group(struct reader *reader, const struct file_facts *file,
     }
     expect("a DEBUG_INFO", debug_info, has_lines(file, code));
     expect("an inline record", inlining,
-           code->track_count != 0 && file->dialect != JITDUMP_DIALECT_PERF);
+           file->dialect != JITDUMP_DIALECT_PERF && track_says_something(file, code));
     expect("a tier record", tier_record, tier->number != 0 && file->tier_records);
     /* A section may have no FDE for the code. */
     if (code->unwind != NULL || code->eh_frame_size == 0 || code->eh_frame_hdr_size != 0)

@@ -25,10 +25,10 @@ static const struct record_stamp stamp = {.timestamp = 0x1122334455667788};
  *     32 end
  */
 static const struct jitdump_function functions[] = {
-    {"main", "a.js", 1, 1, 0, 0},
-    {"unused", "c.js", 1, 1, 0, 0},
-    {"add", "b.js", 10, 5, 9, 0},
-    {"native", NULL, 0, 0, 0, 0},
+    {"main", "a.js", 1, 1, 0, 0, 0, 0},
+    {"unused", "c.js", 1, 1, 0, 0, 0, 0},
+    {"add", "b.js", 10, 5, 9, 0, 0, 0},
+    {"native", NULL, 0, 0, 0, 0, 0, 0},
 };
 static const struct jitdump_position positions[] = {
     {0, 2, 3, JITDUMP_NONE},
@@ -100,7 +100,7 @@ static void assert_encoded(const struct debug_info_settings *settings,
     unsigned char written[1024];
     memset(written, 0xee, sizeof(written));
     struct scratch scratch;
-    scratch.allocated = NULL;
+    scratch_init(&scratch);
     struct debug_info info;
     uint64_t size = 0;
     assert_int_equal(jd_debug_info_check(&info, settings, code, &scratch, &size), 0);
@@ -166,7 +166,7 @@ static void without_any_file_there_is_no_record(void **state)
 {
     (void)state;
     const struct debug_info_settings settings = {.track = ""};
-    const struct jitdump_function nowhere[] = {{"f", "", 1, 1, 0, 0}};
+    const struct jitdump_function nowhere[] = {{"f", "", 1, 1, 0, 0, 0, 0}};
     const struct jitdump_position position[] = {{0, 1, 1, JITDUMP_NONE}};
     const struct jitdump_offset table[] = {{0, 0}};
     const struct jitdump_track track = {sizeof(track), 0, NULL, nowhere, 1, position, 1,
@@ -283,9 +283,10 @@ static int check(const struct jitdump_code *code)
 {
     int results[3];
     for (int dialect = JITDUMP_DIALECT_PERF; dialect <= JITDUMP_DIALECT_SAMPLY_2026; dialect++) {
-        const struct debug_info_settings settings = {.track = "",
-                                                     .dialect = (enum jitdump_dialect)dialect};
-        struct scratch scratch = {.allocated = NULL};
+        const struct debug_info_settings settings = {
+            .track = "", .dialect = (enum jitdump_dialect)dialect, .strict = true};
+        struct scratch scratch;
+        scratch_init(&scratch);
         struct debug_info info;
         uint64_t size;
         results[dialect] = jd_debug_info_check(&info, &settings, code, &scratch, &size);
@@ -391,7 +392,7 @@ static void records_are_at_most_4_gib(void **state)
     assert_non_null(name);
     memset(name, 'n', 1 << 20);
     name[1 << 20] = '\0';
-    const struct jitdump_function far[] = {{"f", name, 1, 1, 0, 0}};
+    const struct jitdump_function far[] = {{"f", name, 1, 1, 0, 0, 0, 0}};
     struct jitdump_position *list = chain(JITDUMP_INLINE_DEPTH_MAX + 1);
     struct jitdump_offset *table = calloc(1100000, sizeof(*table));
     assert_non_null(table);
@@ -410,6 +411,7 @@ static void records_are_at_most_4_gib(void **state)
     const struct debug_info_settings settings = {.track = "",
                                                  .dialect = JITDUMP_DIALECT_SAMPLY_2023};
     struct scratch scratch;
+    scratch_init(&scratch);
     struct debug_info info;
     uint64_t size;
     assert_int_equal(jd_debug_info_check(&info, &settings, &code, &scratch, &size),
@@ -443,6 +445,7 @@ static void a_sum_of_more_than_4_gib_is_noticed(void **state)
                                 .code_size = JITDUMP_CODE_SIZE_MAX,
                                 .depth = depth};
     struct scratch scratch;
+    scratch_init(&scratch);
     struct inline_2023 info;
     uint64_t record_size;
     assert_true(scratch_reserve(&scratch, jd_inline_2023_words(&track)));
@@ -480,6 +483,7 @@ static void some_hundred_positions_need_no_allocation(void **state)
             sizeof(track), 0, NULL, list, cases[i].functions, broad, cases[i].positions, table, 1};
         const struct jitdump_code code = code_of(&track, 1);
         struct scratch scratch;
+        scratch_init(&scratch);
         struct debug_info info;
         uint64_t size;
         assert_int_equal(jd_debug_info_check(&info, &cases[i].settings, &code, &scratch, &size), 0);

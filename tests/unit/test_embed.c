@@ -141,8 +141,8 @@ static void the_inline_records_name_the_file_too(void **state)
          dialect++) {
         struct jitdump *dump = open_dump((enum jitdump_dialect)dialect, JITDUMP_SOURCE_FILES);
         assert_int_equal(jitdump_embed_source(dump, "a.ir", "text", 4), 0);
-        const struct jitdump_function functions[] = {{"g", "a.ir", 1, 1, 0, 0},
-                                                     {"h", "b.js", 1, 1, 0, 0}};
+        const struct jitdump_function functions[] = {{"g", "a.ir", 1, 1, 0, 0, 0, 0},
+                                                     {"h", "b.js", 1, 1, 0, 0, 0, 0}};
         const struct jitdump_position positions[] = {{0, 3, 1, JITDUMP_NONE}, {1, 4, 1, 0}};
         const struct jitdump_offset offsets[] = {{0, 0}, {1, 1}};
         const struct jitdump_track track = {sizeof(track), 0, "ir",    functions, 2,

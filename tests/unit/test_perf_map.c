@@ -161,7 +161,7 @@ static void names_may_be_longer_than_2_gib(void **state)
     name[size - 1] = '\0';
     struct perf_map map = {.file = NEW_FILE_NONE};
     assert_int_equal(jd_perf_map_open(&map, (uint32_t)getpid(), SIGXFSZ), 0);
-    jd_perf_map_load(&map, 1, 0x1000, 0x1a, "", name);
+    jd_perf_map_load(&map, 1, 0x1000, 0x1a, "", name, size - 1);
     jd_perf_map_move(&map, 1, 0x2000, 0x1a);
     assert_int_equal(jd_perf_map_close(&map, false), 0);
     char expected[2 * 1024 + 1];

@@ -61,7 +61,7 @@ static void expect_entry(struct expected *expected, uint64_t code_addr, uint32_t
     bytes(expected, file, strlen(file) + 1);
 }
 
-static const struct debug_info_settings settings = {.track = ""};
+static const struct debug_info_settings settings = {.track = "", .strict = true};
 static const struct tiers no_tiers;
 
 static void assert_code(const struct jitdump_code *code, const struct expected *expected)

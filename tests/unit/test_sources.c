@@ -30,25 +30,30 @@ static void fill(struct sources *sources)
         assert_true(jd_sources_add(sources, new_source(i)));
 }
 
+static const struct source *find(const struct sources *sources, uint32_t count, const char *path)
+{
+    return jd_sources_find(sources, count, text_of(path, 0));
+}
+
 static void each_is_found_and_has_its_number(void **state)
 {
     (void)state;
     struct sources sources = {.newest = NULL};
-    assert_null(jd_sources_find(&sources, UINT32_MAX, "path 0"));
+    assert_null(find(&sources, UINT32_MAX, "path 0"));
     fill(&sources);
     assert_int_equal(sources_count(&sources), SOURCES);
     for (int i = 0; i < SOURCES; i++) {
         char path[32], file[32];
         snprintf(path, sizeof(path), "path %d", i);
         snprintf(file, sizeof(file), "file %d", i);
-        const struct source *source = jd_sources_find(&sources, SOURCES, path);
+        const struct source *source = find(&sources, SOURCES, path);
         assert_non_null(source);
         assert_int_equal(source->number, i);
-        assert_string_equal(jd_sources_file(&sources, SOURCES, path), file);
+        assert_string_equal(source->file, file);
         /* Among the sources before it, it is not. */
-        assert_null(jd_sources_find(&sources, (uint32_t)i, path));
+        assert_null(find(&sources, (uint32_t)i, path));
     }
-    assert_null(jd_sources_find(&sources, SOURCES, "path"));
+    assert_null(find(&sources, SOURCES, "path"));
     jd_sources_free(&sources, 0);
 }
 
@@ -63,8 +68,8 @@ static void *look_up(void *argument)
         char path[32];
         snprintf(path, sizeof(path), "path %u", i++ % SOURCES);
         count = sources_count(sources);
-        const struct source *first = jd_sources_find(sources, count, path);
-        const struct source *second = jd_sources_find(sources, count, path);
+        const struct source *first = find(sources, count, path);
+        const struct source *second = find(sources, count, path);
         differences += first != second;
         differences += (first != NULL) != ((i - 1) % SOURCES < count);
     } while (count < SOURCES);
@@ -104,14 +109,14 @@ static void a_fork_at_any_step_leaves_it_added(void **state)
             sources.newest = source;
         jd_sources_after_fork(&sources);
         assert_int_equal(sources_count(&sources), 8);
-        assert_ptr_equal(jd_sources_find(&sources, 8, source->path), source);
+        assert_ptr_equal(find(&sources, 8, source->path), source);
         jd_sources_after_fork(&sources);
         assert_true(jd_sources_add(&sources, new_source(8)));
         assert_int_equal(sources_count(&sources), 9);
         for (int i = 0; i < 9; i++) {
             char path[32];
             snprintf(path, sizeof(path), "path %d", i);
-            assert_int_equal(jd_sources_find(&sources, 9, path)->number, i);
+            assert_int_equal(find(&sources, 9, path)->number, i);
         }
         jd_sources_free(&sources, 0);
     }

@@ -229,7 +229,7 @@ static void the_calls_for_unwinding_data_alike(void **state)
 /* Two tracks, each of `size` bytes: the second is the one that is chosen by its name. */
 static int load_tracks(size_t size, size_t second_size, unsigned char last, size_t *grown_by)
 {
-    const struct jitdump_function function = {"f", "file", 1, 1, 0, 0};
+    const struct jitdump_function function = {"f", "file", 1, 1, 0, 0, 0, 0};
     const struct jitdump_position position = {0, 3, 1, JITDUMP_NONE};
     const struct jitdump_offset offset = {0, 0};
     struct jitdump_track track = {
@@ -280,7 +280,7 @@ static void the_size_of_tracks_is_their_array_s_stride(void **state)
 static void reserved_fields_are_zero(void **state)
 {
     (void)state;
-    struct jitdump_function functions[] = {{"f", "file", 1, 1, 0, 0}, {"unused", "", 1, 1, 0, 1}};
+    struct jitdump_function functions[] = {{"f", "file", 1, 1, 0, 0, 0, 0}, {"unused", "", 1, 1, 0, 0, 0, 1}};
     const struct jitdump_position position = {0, 3, 1, JITDUMP_NONE};
     const struct jitdump_offset offset = {0, 0};
     struct jitdump_track track = {

@@ -31,10 +31,10 @@ static void assert_dump_bytes(uint32_t elf_mach, const struct jitdump_code *code
     unsigned char written[256];
     memset(written, 0xee, sizeof(written));
     struct unwind_size size;
-    assert_int_equal(jd_unwind_check(code, elf_mach, &size), 0);
+    assert_int_equal(jd_unwind_check(code, elf_mach, NULL, &size), 0);
     assert_int_equal(size.eh_frame, eh_frame_size);
     assert_int_equal(size.eh_frame_hdr, EH_FRAME_HDR_SIZE);
-    const struct unwind_size again = jd_unwind_write(written, elf_mach, code);
+    const struct unwind_size again = jd_unwind_write(written, elf_mach, NULL, code);
     assert_memory_equal(&again, &size, sizeof(size));
     assert_memory_equal(written, eh_frame, eh_frame_size);
     assert_memory_equal(written + eh_frame_size, eh_frame_hdr, EH_FRAME_HDR_SIZE);
@@ -120,9 +120,9 @@ static struct instructions instructions_of(uint32_t elf_mach,
     const struct jitdump_code code = code_with(&unwind, CODE_SIZE);
     unsigned char written[256];
     struct unwind_size size;
-    assert_int_equal(jd_unwind_check(&code, elf_mach, &size), 0);
+    assert_int_equal(jd_unwind_check(&code, elf_mach, NULL, &size), 0);
     assert_true(size.eh_frame + size.eh_frame_hdr <= sizeof(written));
-    jd_unwind_write(written, elf_mach, &code);
+    jd_unwind_write(written, elf_mach, NULL, &code);
 
     uint32_t cie_length, fde_length;
     memcpy(&cie_length, written, 4);
@@ -213,7 +213,7 @@ static int size_error(uint32_t elf_mach, const struct jitdump_unwind *unwind, ui
 {
     const struct jitdump_code code = code_with(unwind, code_size);
     struct unwind_size size = {1, 1};
-    const int error = jd_unwind_check(&code, elf_mach, &size);
+    const int error = jd_unwind_check(&code, elf_mach, NULL, &size);
     if (error != 0)
         assert_true(size.eh_frame == 0 && size.eh_frame_hdr == 0);
     return error;
@@ -353,10 +353,10 @@ static void a_description_is_whole_and_the_only_one(void **state)
     struct jitdump_code code = code_with(&standard, 100);
     code.eh_frame_size = 1;
     struct unwind_size size;
-    assert_int_equal(jd_unwind_check(&code, EM_X86_64, &size), JITDUMP_ERROR_UNWIND_TWICE);
+    assert_int_equal(jd_unwind_check(&code, EM_X86_64, NULL, &size), JITDUMP_ERROR_UNWIND_TWICE);
     code = code_with(&standard, 100);
     code.eh_frame_hdr = "";
-    assert_int_equal(jd_unwind_check(&code, EM_X86_64, &size), JITDUMP_ERROR_UNWIND_TWICE);
+    assert_int_equal(jd_unwind_check(&code, EM_X86_64, NULL, &size), JITDUMP_ERROR_UNWIND_TWICE);
 }
 
 static void code_and_data_together_are_below_2_gib(void **state)

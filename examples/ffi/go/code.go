@@ -21,6 +21,9 @@ type Code struct {
 	EhFrame, EhFrameHdr []byte
 	// EhFrameAddr is needed for an EhFrame without header, since the library sees a copy of it.
 	EhFrameAddr uint64
+	// LineRows say the same as Lines, by indices of Files.
+	LineRows []LineRow
+	Files    []string
 	Unwind              *Unwind
 	Tracks              []Track
 }
@@ -31,6 +34,9 @@ type Line struct {
 	Line, Column uint32
 	File         string
 }
+
+// LineRow is an entry of a line table by its offset; File is an index of Code.Files, or NONE.
+type LineRow struct{ CodeOffset, File, Line, Column uint32 }
 
 // Unwind describes the function's frame.
 type Unwind struct {
@@ -146,6 +152,14 @@ func (code *Code) c(m *memory) (*C.struct_jitdump_code, error) {
 	c.lines, c.line_count = array(m, code.Lines, func(l Line) C.struct_jitdump_line {
 		return C.struct_jitdump_line{code_addr: C.uint64_t(l.CodeAddr), line: C.uint32_t(l.Line),
 			column: C.uint32_t(l.Column), file: m.string(l.File)}
+	})
+	c.line_rows, c.line_row_count = array(m, code.LineRows,
+		func(r LineRow) C.struct_jitdump_line_row {
+			return C.struct_jitdump_line_row{code_offset: C.uint32_t(r.CodeOffset),
+				file: C.uint32_t(r.File), line: C.uint32_t(r.Line), column: C.uint32_t(r.Column)}
+		})
+	c.files, c.file_count = array(m, code.Files, func(f string) C.struct_jitdump_string {
+		return C.struct_jitdump_string{bytes: m.string(f), size: C.uint64_t(len(f))}
 	})
 	c.tracks, c.track_count = array(m, code.Tracks, func(t Track) C.struct_jitdump_track {
 		return t.c(m)

@@ -138,6 +138,27 @@ func (d *Dump) Load(code *Code) (index uint64, err error) {
 	})
 }
 
+// LoadMany describes many functions at once. The index of one that has an error is 0, and the first
+// error is returned.
+func (d *Dump) LoadMany(codes []Code) (indices []uint64, err error) {
+	indices = make([]uint64, len(codes))
+	if !d.IsOpen() || len(codes) == 0 {
+		return indices, nil
+	}
+	var m memory
+	defer m.free()
+	all, _ := array(&m, codes, func(code Code) C.struct_jitdump_code {
+		c, _ := code.c(&m)
+		return *c
+	})
+	if m.err != nil {
+		return indices, m.err
+	}
+	err = check(C.jitdump_load_many(d.c(), all, C.uint64_t(len(codes)),
+		(*C.uint64_t)(unsafe.Pointer(&indices[0]))))
+	return indices, err
+}
+
 // UnwindSize says how many bytes to leave free behind the function's code.
 func (d *Dump) UnwindSize(code *Code) (size uint64, err error) {
 	return d.ask(code, func(c *C.struct_jitdump_code, size *C.uint64_t) C.int {

@@ -37,7 +37,7 @@ func TestOpenError(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	dump := open(t, jitdump.Options{})
+	dump := open(t, jitdump.Options{Flags: jitdump.STRICT})
 	bytes := make([]byte, 16)
 	good := jitdump.Line{CodeAddr: 0x1000, Line: 1, File: "f"}
 	for _, test := range []struct {
@@ -49,7 +49,7 @@ func TestErrors(t *testing.T) {
 		{jitdump.Code{Name: "f", CodeSize: 1}, jitdump.ERROR_CODE_MISSING, "code"},
 		{jitdump.Code{Name: "f", CodeAddr: 0x1000, CodeBytes: bytes, Lines: []jitdump.Line{good, good}},
 			jitdump.ERROR_LINES_ORDER, "ascend"},
-		{jitdump.Code{Name: "f", CodeBytes: bytes, EhFrame: bytes},
+		{jitdump.Code{Name: "f", CodeBytes: bytes, EhFrame: []byte{1}},
 			jitdump.ERROR_UNWIND_SECTION, "eh_frame"},
 		{jitdump.Code{Name: "f", CodeBytes: bytes, Unwind: &jitdump.Unwind{Frame: 7}},
 			jitdump.ERROR_UNWIND_FRAME, "frame"},

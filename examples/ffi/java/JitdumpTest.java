@@ -28,7 +28,12 @@ public final class JitdumpTest {
     }
 
     private static Dump open(Path directory) {
+        return open(directory, 0);
+    }
+
+    private static Dump open(Path directory, int flags) {
         var options = new Options();
+        options.flags = flags;
         options.directory = directory.toString();
         return Dump.open(options);
     }
@@ -62,7 +67,7 @@ public final class JitdumpTest {
     }
 
     private static void testErrors(Path directory) throws IOException {
-        try (var dump = open(directory)) {
+        try (var dump = open(directory, Constants.STRICT)) {
             refuses(() -> dump.load(code(c -> c.name = null)),
                     Constants.ERROR_NAME_MISSING, "name");
             refuses(() -> dump.load(code(c -> { c.codeBytes = null; c.codeSize = 1; })),
@@ -72,7 +77,7 @@ public final class JitdumpTest {
                 c.codeAddr = 0x1000;
                 c.lines = List.of(line, line);
             })), Constants.ERROR_LINES_ORDER, "ascend");
-            refuses(() -> dump.load(code(c -> c.ehFrame = BYTES)),
+            refuses(() -> dump.load(code(c -> c.ehFrame = new byte[] {1})),
                     Constants.ERROR_UNWIND_SECTION, "eh_frame");
             var badFrame = code(c -> c.unwind = new Unwind(7, List.of()));
             refuses(() -> dump.load(badFrame), Constants.ERROR_UNWIND_FRAME, "frame");

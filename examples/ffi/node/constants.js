@@ -98,6 +98,7 @@ export const SHARED = 256;
 export const NO_ATFORK = 512;
 export const NO_EXIT_FLUSH = 1024;
 export const NO_SIGNAL_MASK = 2048;
+export const STRICT = 4096;
 
 // options.dialect
 export const DIALECT_PERF = 0;

@@ -10,6 +10,8 @@ function converter(type) {
     return integer(type);
   if (type.primitive === 'String')
     return string;
+  if (type.name === 'jitdump_string')
+    return (value, where) => ({ bytes: string(value, where), size: Buffer.byteLength(value) });
   if (type.primitive === 'Record')
     return record(type);
   if (type.ref.primitive === 'Record')
@@ -84,6 +86,8 @@ function taker(type, name, known) {
     return (object) => length(object[key], key);
   }
   const whole = name.endsWith('_size') ? name.replace(/_size$/, '') : '';
+  if (type.members[whole]?.type.primitive === 'String')
+    return () => 0; // koffi's strings end with a NUL
   if (whole in type.members) {
     const key = camelCase(whole);
     return (object) => object[key]?.length;

@@ -83,6 +83,20 @@ export class Dump {
     return BigInt(index[0]);
   }
 
+  // The indices of many; that of a function that has an error is 0, and if all have, it is thrown.
+  loadMany(codes) {
+    if (!this.isOpen || codes.length === 0)
+      return codes.map(() => 0n);
+    const indices = new BigUint64Array(codes.length);
+    try {
+      call('jitdump_load_many', this.#handle, codes, codes.length, indices);
+    } catch (error) {
+      if (indices.every((index) => index === 0n))
+        throw error;
+    }
+    return [...indices];
+  }
+
   unwindSize(code) {
     const size = [0];
     if (this.isOpen)

@@ -25,14 +25,14 @@ test('an error of open() names the path', () => {
 });
 
 test('bad input is an error with the library\'s text', () => {
-  const dump = Dump.open({ directory });
+  const dump = Dump.open({ directory, flags: constants.STRICT });
   const line = { codeAddr: 0x1000, line: 1, file: 'f' };
   for (const [code, error, text] of [
     [{ codeBytes: bytes }, constants.ERROR_NAME_MISSING, /name/],
     [{ name: 'f', codeSize: 1 }, constants.ERROR_CODE_MISSING, /code/],
     [{ name: 'f', codeAddr: 0x1000, codeBytes: bytes, lines: [line, line] },
       constants.ERROR_LINES_ORDER, /ascend/],
-    [{ name: 'f', codeBytes: bytes, ehFrame: bytes }, constants.ERROR_UNWIND_SECTION, /eh_frame/],
+    [{ name: 'f', codeBytes: bytes, ehFrame: Uint8Array.of(1) }, constants.ERROR_UNWIND_SECTION, /eh_frame/],
     [{ name: 'f', codeBytes: bytes, unwind: { frame: 7 } }, constants.ERROR_UNWIND_FRAME, /frame/],
     [{ name: 'f', codeBytes: bytes, tracks: [{}] }, constants.ERROR_TRACK_EMPTY, /track/],
     [{ name: 'f', codeBytes: bytes, tier: 5 }, constants.ERROR_TIER, /tier/],

@@ -61,6 +61,8 @@ struct('jitdump_function', {
   start_line: 'uint32_t',
   start_column: 'uint32_t',
   flags: 'uint32_t',
+  name_size: 'uint32_t',
+  file_size: 'uint32_t',
   reserved: 'uint32_t',
 });
 
@@ -88,6 +90,18 @@ struct('jitdump_track', {
   offset_count: 'uint64_t',
 });
 
+struct('jitdump_line_row', {
+  code_offset: 'uint32_t',
+  file: 'uint32_t',
+  line: 'uint32_t',
+  column: 'uint32_t',
+});
+
+struct('jitdump_string', {
+  bytes: 'const char *',
+  size: 'uint64_t',
+});
+
 struct('jitdump_code', {
   struct_size: 'uint32_t',
   tier: 'uint32_t',
@@ -105,6 +119,11 @@ struct('jitdump_code', {
   tracks: 'const jitdump_track *',
   track_count: 'uint64_t',
   eh_frame_addr: 'uint64_t',
+  name_size: 'uint64_t',
+  line_rows: 'const jitdump_line_row *',
+  line_row_count: 'uint64_t',
+  files: 'const jitdump_string *',
+  file_count: 'uint64_t',
 });
 
 const functions = {};
@@ -116,6 +135,8 @@ for (const prototype of [
   'void jitdump_after_fork()',
   'const char *jitdump_path(const jitdump *dump)',
   'int jitdump_load(jitdump *dump, const jitdump_code *code, _Out_ uint64_t *code_index)',
+  'int jitdump_load_many(jitdump *dump, const jitdump_code *codes, uint64_t count,'
+    + ' _Out_ uint64_t *code_indices)',
   'int jitdump_unwind_size(const jitdump *dump, const jitdump_code *code, _Out_ uint64_t *size)',
   'int jitdump_unwind_eh_frame(uint32_t elf_mach, const jitdump_code *code, _Out_ void *eh_frame,'
     + ' uint64_t capacity, _Out_ uint64_t *eh_frame_size)',

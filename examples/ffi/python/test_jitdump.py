@@ -66,7 +66,7 @@ class Errors(DumpTest):
         self.assertIs(raised.exception.code, ErrorCode.OPTION)
 
     def test_bad_code_appends_nothing_and_the_dump_stays_usable(self) -> None:
-        dump = self.open()
+        dump = self.open(flags=jitdump.OptionFlags.STRICT)
         line = jitdump.Line(0x1000, 1, "a")
         for code, bad in [
                 (ErrorCode.NAME_MISSING, {"name": ""}),

@@ -73,6 +73,7 @@ static void measure(enum shape shape, uint32_t count, enum jitdump_dialect diale
         const uint64_t before = now();
         struct debug_info info;
         struct scratch scratch;
+        scratch_init(&scratch);
         if (jd_debug_info_check(&info, &settings, code, &scratch, &size) != 0)
             abort();
         if (bytes == NULL) {
@@ -99,7 +100,7 @@ int main(void)
     for (int i = 0; i < FUNCTIONS; i++) {
         snprintf(names[i], sizeof(names[i]), "function_number_%d", i);
         functions[i] = (struct jitdump_function){names[i], "/home/user/project/src/program.js",
-                                                 (uint32_t)i, 1, 0, 0};
+                                                 (uint32_t)i, 1, 0, 0, 0, 0};
     }
     struct jitdump_position *positions = malloc(1000000 * sizeof(*positions));
     struct jitdump_offset *offsets = malloc(1000000 * sizeof(*offsets));

@@ -19,10 +19,16 @@ public final class Code {
     public byte[] ehFrameHdr;
     /** Needed for an ehFrame without header, since the library sees a copy of it. */
     public long ehFrameAddr;
+    /** The same as lines, by indices of files. */
+    public List<LineRow> lineRows = List.of();
+    public List<String> files = List.of();
     public Unwind unwind;
     public List<Track> tracks = List.of();
 
     public record Line(long codeAddr, int line, int column, String file) {}
+
+    /** File is an index, or Constants.NONE. */
+    public record LineRow(int codeOffset, int file, int line, int column) {}
 
     public record Unwind(int frame, List<Step> steps) {}
 
@@ -71,6 +77,17 @@ public final class Code {
                         .set("offset_count", size(track.offsets))))
                 .set("track_count", size(tracks))
                 .set("eh_frame_addr", ehFrameAddr)
+                .set("line_rows", Native.LINE_ROW.array(arena, lineRows, (c, row) -> c
+                        .set("code_offset", row.codeOffset)
+                        .set("file", row.file)
+                        .set("line", row.line)
+                        .set("column", row.column)))
+                .set("line_row_count", size(lineRows))
+                .set("files", Native.STRING.array(arena, files, (c, file) -> {
+                    var bytes = string(arena, file);
+                    c.set("bytes", bytes).set("size", bytes.byteSize() - 1);
+                }))
+                .set("file_count", size(files))
                 .memory();
     }
 

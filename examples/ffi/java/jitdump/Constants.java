@@ -102,6 +102,7 @@ public final class Constants {
     public static final int NO_ATFORK = 512;
     public static final int NO_EXIT_FLUSH = 1024;
     public static final int NO_SIGNAL_MASK = 2048;
+    public static final int STRICT = 4096;
 
     // Options.dialect
     public static final int DIALECT_PERF = 0;

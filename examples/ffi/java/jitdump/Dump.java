@@ -8,6 +8,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.Arrays;
+import java.util.List;
 
 /**
  * An open dump, by which generated machine code is visible in perf and samply.
@@ -101,6 +103,27 @@ public final class Dump implements AutoCloseable {
             var index = arena.allocate(JAVA_LONG);
             check(() -> (int) Native.LOAD.invokeExact(handle, c, index));
             return index.get(JAVA_LONG, 0);
+        }
+    }
+
+    /** The indices of many; that of a function that has an error is 0, and if all have, it is thrown. */
+    public long[] loadMany(List<Code> codes) {
+        var indices = new long[codes.size()];
+        if (!isOpen() || codes.isEmpty())
+            return indices;
+        try (var arena = Arena.ofConfined()) {
+            long size = Native.CODE.layout().byteSize();
+            var all = arena.allocate(Native.CODE.layout(), codes.size());
+            for (int i = 0; i < codes.size(); i++)
+                MemorySegment.copy(codes.get(i).toC(arena), 0, all, i * size, size);
+            var numbers = arena.allocate(JAVA_LONG, codes.size());
+            try {
+                check(() -> (int) Native.LOAD_MANY.invokeExact(handle, all, (long) codes.size(), numbers));
+            } catch (JitdumpException e) {
+                if (Arrays.stream(numbers.toArray(JAVA_LONG)).allMatch(index -> index == 0))
+                    throw e;
+            }
+            return numbers.toArray(JAVA_LONG);
         }
     }
 

@@ -59,6 +59,8 @@ final class Native {
             JAVA_INT.withName("start_line"),
             JAVA_INT.withName("start_column"),
             JAVA_INT.withName("flags"),
+            JAVA_INT.withName("name_size"),
+            JAVA_INT.withName("file_size"),
             JAVA_INT.withName("reserved"));
 
     static final Struct POSITION = Struct.of("jitdump_position",
@@ -82,6 +84,16 @@ final class Native {
             ADDRESS.withName("offsets"),
             JAVA_LONG.withName("offset_count"));
 
+    static final Struct LINE_ROW = Struct.of("jitdump_line_row",
+            JAVA_INT.withName("code_offset"),
+            JAVA_INT.withName("file"),
+            JAVA_INT.withName("line"),
+            JAVA_INT.withName("column"));
+
+    static final Struct STRING = Struct.of("jitdump_string",
+            ADDRESS.withName("bytes"),
+            JAVA_LONG.withName("size"));
+
     static final Struct CODE = Struct.of("jitdump_code",
             JAVA_INT.withName("struct_size"),
             JAVA_INT.withName("tier"),
@@ -98,7 +110,12 @@ final class Native {
             ADDRESS.withName("unwind"),
             ADDRESS.withName("tracks"),
             JAVA_LONG.withName("track_count"),
-            JAVA_LONG.withName("eh_frame_addr"));
+            JAVA_LONG.withName("eh_frame_addr"),
+            JAVA_LONG.withName("name_size"),
+            ADDRESS.withName("line_rows"),
+            JAVA_LONG.withName("line_row_count"),
+            ADDRESS.withName("files"),
+            JAVA_LONG.withName("file_count"));
 
     private static final SymbolLookup LIBRARY = library();
 
@@ -113,6 +130,8 @@ final class Native {
     static final MethodHandle PATH = function("jitdump_path", ADDRESS, ADDRESS);
     static final MethodHandle LOAD =
             function("jitdump_load", JAVA_INT, ADDRESS, ADDRESS, ADDRESS);
+    static final MethodHandle LOAD_MANY =
+            function("jitdump_load_many", JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
     static final MethodHandle UNWIND_SIZE =
             function("jitdump_unwind_size", JAVA_INT, ADDRESS, ADDRESS, ADDRESS);
     static final MethodHandle UNWIND_EH_FRAME = function("jitdump_unwind_eh_frame",

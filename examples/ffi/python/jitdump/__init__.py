@@ -10,7 +10,7 @@
 A thin layer on libjitdump, whose header jitdump.h is the manual.
 """
 
-from .describe import (Code, Function, Line, Offset, Position, Track, Unwind,
+from .describe import (Code, Function, Line, LineRow, Offset, Position, Track, Unwind,
                        UnwindStep)
 from .dump import Dump, Error, after_fork, open, strerror, unwind_eh_frame, version
 from .raw import (CODE_SIZE_MAX, INLINE_DEPTH_MAX, NONE, TIERS_MAX, TRACK_COUNT_MAX,
@@ -20,7 +20,7 @@ from .raw import (CODE_SIZE_MAX, INLINE_DEPTH_MAX, NONE, TIERS_MAX, TRACK_COUNT_
 __all__ = [
     "CODE_SIZE_MAX", "INLINE_DEPTH_MAX", "NONE", "TIERS_MAX", "TRACK_COUNT_MAX",
     "Aarch64Register", "Clock", "Code", "Color", "Dialect", "Dump", "Error", "ErrorCode",
-    "FlushMode", "Function", "Line", "Offset", "OptionFlags", "Position", "Riscv64Register",
+    "FlushMode", "Function", "Line", "LineRow", "Offset", "OptionFlags", "Position", "Riscv64Register",
     "Track", "Unwind", "UnwindFrame", "UnwindOp", "UnwindStep", "X8664Register", "after_fork",
     "open", "strerror", "unwind_eh_frame", "version",
 ]

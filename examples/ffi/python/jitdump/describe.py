@@ -53,6 +53,15 @@ class Offset(NamedTuple):
     position: int
 
 
+class LineRow(NamedTuple):
+    """A line by its offset in the code and the index of its file in Code.files, or NONE."""
+
+    code_offset: int
+    file: int
+    line: int
+    column: int = 0
+
+
 class Track(NamedTuple):
     name: Optional[Text]
     functions: Sequence[Function]
@@ -76,6 +85,8 @@ class Code(NamedTuple):
     eh_frame: Optional[Bytes] = None
     eh_frame_hdr: Optional[Bytes] = None
     eh_frame_addr: int = 0
+    line_rows: Sequence[LineRow] = ()
+    files: Sequence[Text] = ()
 
     def to_c(self) -> raw.Code:
         if self.code_bytes is not None and len(self.code_bytes) != self.code_size:
@@ -89,7 +100,14 @@ class Code(NamedTuple):
             track_count=len(self.tracks),
             eh_frame=self.eh_frame, eh_frame_size=len(self.eh_frame or b""),
             eh_frame_hdr=self.eh_frame_hdr, eh_frame_hdr_size=len(self.eh_frame_hdr or b""),
-            eh_frame_addr=self.eh_frame_addr)
+            eh_frame_addr=self.eh_frame_addr,
+            line_rows=array(raw.LineRow, self.line_rows), line_row_count=len(self.line_rows),
+            files=files_to_c(self.files), file_count=len(self.files))
+
+
+def files_to_c(files: Sequence[Text]) -> object:
+    names = [name.encode() if isinstance(name, str) else name for name in files]
+    return array(raw.String, [(name, len(name)) for name in names])
 
 
 def unwind_to_c(unwind: Optional[Unwind]) -> object:

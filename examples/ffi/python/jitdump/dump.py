@@ -3,7 +3,7 @@
 import ctypes
 import os
 import warnings
-from typing import Optional, Tuple, Union
+from typing import List, Optional, Sequence, Tuple, Union
 
 from . import raw
 from .describe import Code, Text, struct, to_c
@@ -115,6 +115,16 @@ class Dump:
         _check(_library.jitdump_load(self._handle, ctypes.byref(code.to_c()),
                                      ctypes.byref(index)))
         return index.value
+
+    def load_many(self, codes: Sequence[Code]) -> List[int]:
+        """Describes many functions at once. Returns their numbers; that of one which has an error is 0,
+        and if all have, or the dump is out of use, the first error is raised."""
+        indices = (raw.c_uint64 * len(codes))()
+        structs = (raw.Code * len(codes))(*(code.to_c() for code in codes))
+        error = _library.jitdump_load_many(self._handle, structs, len(codes), indices)
+        if not any(indices):
+            _check(error)
+        return list(indices)
 
     def unwind_size(self, code: Code) -> int:
         """How many bytes to leave free behind the function for its unwinding data."""

@@ -13,7 +13,8 @@ PREFIXES = {
 }
 MACROS = ["CODE_SIZE_MAX", "NONE", "INLINE_DEPTH_MAX", "TRACK_COUNT_MAX", "TIERS_MAX"]
 STRUCTS = {
-    raw.Options: "options", raw.Line: "line", raw.UnwindStep: "unwind_step",
+    raw.Options: "options", raw.Line: "line",
+    raw.LineRow: "line_row", raw.String: "string", raw.UnwindStep: "unwind_step",
     raw.Unwind: "unwind", raw.Function: "function", raw.Position: "position",
     raw.Offset: "offset", raw.Track: "track", raw.Code: "code",
 }

@@ -119,6 +119,7 @@ class OptionFlags(enum.IntFlag):
     NO_ATFORK = 512
     NO_EXIT_FLUSH = 1024
     NO_SIGNAL_MASK = 2048
+    STRICT = 4096
 
 
 class Dialect(enum.IntEnum):
@@ -220,6 +221,22 @@ class Options(ctypes.Structure):
     ]
 
 
+class LineRow(ctypes.Structure):
+    _fields_ = [
+        ("code_offset", c_uint32),
+        ("file", c_uint32),
+        ("line", c_uint32),
+        ("column", c_uint32),
+    ]
+
+
+class String(ctypes.Structure):
+    _fields_ = [
+        ("bytes", c_char_p),
+        ("size", c_uint64),
+    ]
+
+
 class Line(ctypes.Structure):
     _fields_ = [
         ("code_addr", c_uint64),
@@ -254,6 +271,8 @@ class Function(ctypes.Structure):
         ("start_line", c_uint32),
         ("start_column", c_uint32),
         ("flags", c_uint32),
+        ("name_size", c_uint32),
+        ("file_size", c_uint32),
         ("reserved", c_uint32),
     ]
 
@@ -306,6 +325,11 @@ class Code(ctypes.Structure):
         ("tracks", POINTER(Track)),
         ("track_count", c_uint64),
         ("eh_frame_addr", c_uint64),
+        ("name_size", c_uint64),
+        ("line_rows", POINTER(LineRow)),
+        ("line_row_count", c_uint64),
+        ("files", POINTER(String)),
+        ("file_count", c_uint64),
     ]
 
 
@@ -318,6 +342,7 @@ FUNCTIONS = [
     ("jitdump_after_fork", None, []),
     ("jitdump_path", c_char_p, [Handle]),
     ("jitdump_load", c_int, [Handle, POINTER(Code), POINTER(c_uint64)]),
+    ("jitdump_load_many", c_int, [Handle, POINTER(Code), c_uint64, POINTER(c_uint64)]),
     ("jitdump_unwind_size", c_int, [Handle, POINTER(Code), POINTER(c_uint64)]),
     ("jitdump_unwind_eh_frame", c_int,
      [c_uint32, POINTER(Code), c_void_p, c_uint64, POINTER(c_uint64)]),

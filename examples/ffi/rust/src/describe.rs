@@ -2,10 +2,49 @@
 //! C's struct where the library reads an array of it.
 
 use crate::raw;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
 use std::mem::size_of;
 use std::ptr;
+
+/// `struct jitdump_string`: a `&str`, `&CStr` or `&[u8]`, of which nothing is copied.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Text<'a>(raw::jitdump_string, PhantomData<&'a [u8]>);
+
+impl<'a> From<&'a [u8]> for Text<'a> {
+    fn from(bytes: &'a [u8]) -> Text<'a> {
+        let string = raw::jitdump_string {
+            bytes: pointer(bytes).cast(),
+            size: bytes.len() as u64,
+        };
+        Text(string, PhantomData)
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Text<'a> {
+        text.as_bytes().into()
+    }
+}
+
+impl<'a> From<&'a CStr> for Text<'a> {
+    fn from(text: &'a CStr) -> Text<'a> {
+        text.to_bytes().into()
+    }
+}
+
+impl<'a> From<&'a CString> for Text<'a> {
+    fn from(text: &'a CString) -> Text<'a> {
+        text.as_c_str().into()
+    }
+}
+
+impl<'a> From<&'a String> for Text<'a> {
+    fn from(text: &'a String) -> Text<'a> {
+        text.as_str().into()
+    }
+}
 
 /// `struct jitdump_line`: the code from `code_addr` on comes from this line.
 #[repr(transparent)]
@@ -54,6 +93,8 @@ impl<'a> Function<'a> {
                 start_line,
                 start_column,
                 flags: 0,
+                name_size: 0,
+                file_size: 0,
                 reserved: 0,
             },
             PhantomData,
@@ -97,6 +138,8 @@ impl<'a> Track<'a> {
 }
 
 // Their pointers are those of shared references to what is Sync itself.
+unsafe impl Send for Text<'_> {}
+unsafe impl Sync for Text<'_> {}
 unsafe impl Send for Line<'_> {}
 unsafe impl Sync for Line<'_> {}
 unsafe impl Send for Function<'_> {}
@@ -107,7 +150,7 @@ unsafe impl Sync for Track<'_> {}
 /// `struct jitdump_code`: all about one piece of generated code.
 #[derive(Clone, Copy)]
 pub struct Code<'a> {
-    pub name: &'a CStr,
+    pub name: Text<'a>,
     /// Where it will be executed.
     pub code_addr: u64,
     /// The code itself: where the writable mapping is, or any other copy.
@@ -124,13 +167,16 @@ pub struct Code<'a> {
     pub eh_frame_hdr: &'a [u8],
     /// Where `eh_frame` is loaded, if not where it is.
     pub eh_frame_addr: u64,
+    /// In place of lines: the same by offset, and by index in `files`.
+    pub line_rows: &'a [raw::jitdump_line_row],
+    pub files: &'a [Text<'a>],
 }
 
 impl<'a> Code<'a> {
     /// Without what need not be there; for that, `Code { lines: &lines, ..Code::new(...) }`.
-    pub fn new(name: &'a CStr, code_addr: u64, code: &'a [u8]) -> Code<'a> {
+    pub fn new(name: impl Into<Text<'a>>, code_addr: u64, code: &'a [u8]) -> Code<'a> {
         Code {
-            name,
+            name: name.into(),
             code_addr,
             code,
             lines: &[],
@@ -140,21 +186,26 @@ impl<'a> Code<'a> {
             eh_frame: &[],
             eh_frame_hdr: &[],
             eh_frame_addr: 0,
+            line_rows: &[],
+            files: &[],
         }
     }
 
-    /// Calls `f` with C's struct, which lives just so long.
-    pub(crate) fn with_raw<T>(&self, f: impl FnOnce(&raw::jitdump_code) -> T) -> T {
-        let unwind = self.unwind.map(|unwind| raw::jitdump_unwind {
+    pub(crate) fn raw_unwind(&self) -> Option<raw::jitdump_unwind> {
+        self.unwind.map(|unwind| raw::jitdump_unwind {
             struct_size: size_of::<raw::jitdump_unwind>() as u32,
             frame: unwind.frame,
             steps: pointer(unwind.steps),
             step_count: unwind.steps.len() as u64,
-        });
-        f(&raw::jitdump_code {
+        })
+    }
+
+    /// C's struct, which leads to `unwind` and to what this one borrows.
+    pub(crate) fn raw(&self, unwind: &Option<raw::jitdump_unwind>) -> raw::jitdump_code {
+        raw::jitdump_code {
             struct_size: size_of::<raw::jitdump_code>() as u32,
             tier: self.tier,
-            name: self.name.as_ptr(),
+            name: self.name.0.bytes,
             code_addr: self.code_addr,
             code_size: self.code.len() as u64,
             code_bytes: pointer(self.code).cast(),
@@ -168,7 +219,18 @@ impl<'a> Code<'a> {
             tracks: pointer(self.tracks).cast(),
             track_count: self.tracks.len() as u64,
             eh_frame_addr: self.eh_frame_addr,
-        })
+            name_size: self.name.0.size,
+            line_rows: pointer(self.line_rows),
+            line_row_count: self.line_rows.len() as u64,
+            files: pointer(self.files).cast(),
+            file_count: self.files.len() as u64,
+        }
+    }
+
+    /// Calls `f` with C's struct, which lives just so long.
+    pub(crate) fn with_raw<T>(&self, f: impl FnOnce(&raw::jitdump_code) -> T) -> T {
+        let unwind = self.raw_unwind();
+        f(&self.raw(&unwind))
     }
 }
 

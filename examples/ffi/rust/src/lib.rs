@@ -20,9 +20,10 @@ mod error;
 /// What `jitdump.h` declares, as it is there.
 pub use jitdump_sys as raw;
 
-pub use describe::{Code, Function, Line, Track, Unwind};
+pub use describe::{Code, Function, Line, Text, Track, Unwind};
 pub use error::{strerror, Error, Result};
 pub use raw::jitdump_unwind_step as UnwindStep;
+pub use raw::jitdump_line_row as LineRow;
 pub use raw::{jitdump_offset as Offset, jitdump_position as Position};
 
 use std::ffi::{CStr, CString, OsStr};
@@ -167,6 +168,18 @@ impl Dump {
             check(unsafe { raw::jitdump_load(self.handle, code, &mut code_index) })
         })?;
         Ok(code_index)
+    }
+
+    /// Describes many functions at once. The number of one that has an error is 0, and the result is
+    /// the first error.
+    pub fn load_many(&self, codes: &[Code]) -> (Vec<u64>, Result<()>) {
+        let unwinds: Vec<_> = codes.iter().map(Code::raw_unwind).collect();
+        let raw: Vec<_> = codes.iter().zip(&unwinds).map(|(code, unwind)| code.raw(unwind)).collect();
+        let mut indices = vec![0; codes.len()];
+        let result = check(unsafe {
+            raw::jitdump_load_many(self.handle, raw.as_ptr(), raw.len() as u64, indices.as_mut_ptr())
+        });
+        (indices, result)
     }
 
     /// How many bytes to leave free behind the function for its unwinding data.

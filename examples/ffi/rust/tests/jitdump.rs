@@ -88,7 +88,10 @@ fn open_says_on_which_path_it_failed() {
 #[test]
 fn bad_code_appends_nothing_and_the_dump_stays_usable() {
     let directory = Directory::new("bad");
-    let dump = directory.open(Options::default());
+    let dump = directory.open(Options {
+        flags: JITDUMP_STRICT,
+        ..Options::default()
+    });
     let line = Line::new(0x1000, text(b"a\0"), 1, 0);
     let lines = [line, line];
     let outside = [Line::new(0x1004, text(b"a\0"), 1, 0)];
@@ -96,7 +99,7 @@ fn bad_code_appends_nothing_and_the_dump_stays_usable() {
     assert_fails(
         JITDUMP_ERROR_NAME_MISSING,
         dump.load(&Code {
-            name: text(b"\0"),
+            name: "".into(),
             ..good
         }),
     );
@@ -344,7 +347,7 @@ fn many_threads_load_at_once() {
                 for i in 0..100 {
                     let name = CString::new(format!("{}.{}", thread, i)).unwrap();
                     dump.load(&Code {
-                        name: &name,
+                        name: (&name).into(),
                         ..some_code()
                     })
                     .unwrap();

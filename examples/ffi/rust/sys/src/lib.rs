@@ -160,6 +160,7 @@ constants! {
     JITDUMP_NO_ATFORK: u32 = 512,
     JITDUMP_NO_EXIT_FLUSH: u32 = 1024,
     JITDUMP_NO_SIGNAL_MASK: u32 = 2048,
+    JITDUMP_STRICT: u32 = 4096,
     JITDUMP_DIALECT_PERF: u32 = 0,
     JITDUMP_DIALECT_SAMPLY_2023: u32 = 1,
     JITDUMP_DIALECT_SAMPLY_2026: u32 = 2,
@@ -268,6 +269,8 @@ structs! {
         start_line: u32,
         start_column: u32,
         flags: u32,
+        name_size: u32,
+        file_size: u32,
         reserved: u32,
     }
 
@@ -295,6 +298,18 @@ structs! {
         offset_count: u64,
     }
 
+    jitdump_line_row {
+        code_offset: u32,
+        file: u32,
+        line: u32,
+        column: u32,
+    }
+
+    jitdump_string {
+        bytes: *const c_char,
+        size: u64,
+    }
+
     jitdump_code {
         struct_size: u32,
         tier: u32,
@@ -312,6 +327,11 @@ structs! {
         tracks: *const jitdump_track,
         track_count: u64,
         eh_frame_addr: u64,
+        name_size: u64,
+        line_rows: *const jitdump_line_row,
+        line_row_count: u64,
+        files: *const jitdump_string,
+        file_count: u64,
     }
 }
 
@@ -326,6 +346,12 @@ functions! {
     fn jitdump_after_fork() -> ();
     fn jitdump_path(dump: *const Handle) -> *const c_char;
     fn jitdump_load(dump: *mut Handle, code: *const jitdump_code, code_index: *mut u64) -> c_int;
+    fn jitdump_load_many(
+        dump: *mut Handle,
+        codes: *const jitdump_code,
+        count: u64,
+        code_indices: *mut u64,
+    ) -> c_int;
     fn jitdump_unwind_size(
         dump: *const Handle,
         code: *const jitdump_code,

@@ -1,0 +1,42 @@
+/*
+ * What loads have in common, of one function or of many.
+ */
+#ifndef JITDUMP_LOAD_H
+#define JITDUMP_LOAD_H
+
+#include "start.h"
+
+#pragma GCC visibility push(hidden)
+
+static inline const void *load_code_bytes(const struct jitdump_code *code)
+{
+    return code->code_bytes != NULL ? code->code_bytes : (const void *)(uintptr_t)code->code_addr;
+}
+
+/* Sets what is needed of the record: it is large, and the check sets what is used. `scratch` may be
+ * NULL if the code has no tracks. */
+static inline void load_record_init(struct function_records *record, struct jitdump *dump,
+                                    const struct jitdump_code *code, struct scratch *scratch)
+{
+    record->code = code;
+    record->elf_mach = dump->elf_mach;
+    record->settings = &dump->debug_info;
+    record->tiers = &dump->tiers;
+    record->frames = NULL;
+    record->scratch = scratch;
+}
+
+/* Loads the function alone; of a record that is set, and a struct of this version. */
+int jd_load_one(struct jitdump *dump, struct function_records *record, uint64_t *index);
+
+/* What is to be done behind the append, where the dump has a perf map. */
+void jd_load_to_perf_map(struct jitdump *dump, const struct function_records *record,
+                         uint64_t index);
+
+/* Says what is refused, if that is wanted. `code` may be NULL. */
+void jd_load_report(struct jitdump *dump, int error, const char *call,
+                    const struct jitdump_code *code);
+
+#pragma GCC visibility pop
+
+#endif
