@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 from typing import Dict, List, Optional
@@ -36,6 +37,11 @@ def stackwalk() -> Optional[str]:
     return program("minidump-stackwalk")
 
 
+def breakpad_stackwalk() -> Optional[str]:
+    """Breakpad's own, of which no distribution has a package."""
+    return program("minidump_stackwalk")
+
+
 def dump_syms() -> Optional[str]:
     return program("dump_syms")
 
@@ -49,7 +55,8 @@ def add_symbols(binary: pathlib.Path, store: pathlib.Path) -> None:
 
 def installed() -> List[str]:
     return [name for name, found in (("symbolic", symbolic_python()),
-                                     ("minidump-stackwalk", stackwalk())) if found]
+                                     ("minidump-stackwalk", stackwalk()),
+                                     ("minidump_stackwalk", breakpad_stackwalk())) if found]
 
 
 class Store:
@@ -65,6 +72,15 @@ class Store:
         for line in done.stdout.splitlines():
             base, path = line.split()
             self.files[int(base, 16)] = folder / path
+            check_limits((folder / path).read_text(encoding="utf-8"))
+
+
+def check_limits(text: str) -> None:
+    """Those of Breakpad's own reader, which is not asked, and breaks them in silence."""
+    for line in re.findall(r"(?m)^INLINE .*$", text):
+        assert len(line.split(" ")) <= 5 + 2 * 254, line
+    for name in re.findall(r"(?m)^INLINE_ORIGIN \d+ (.*)$", text):
+        assert not re.match(r"\d+( |$)", name), name
 
 
 def symbolic(base: int, path: pathlib.Path, addresses: List[int]) -> Answers:
@@ -111,6 +127,24 @@ def stackwalk_chains(path: pathlib.Path, store: pathlib.Path, addresses: List[in
             for address, thread in zip(addresses, threads)}
 
 
+def breakpad_walk(path: pathlib.Path, store: pathlib.Path) -> str:
+    """Lines of THREAD|FRAME|MODULE|FUNCTION|FILE|LINE|OFFSET."""
+    done = subprocess.run([breakpad_stackwalk(), "-m", str(path), str(store)], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def breakpad_chains(path: pathlib.Path, store: pathlib.Path, addresses: List[int]) -> Answers:
+    """The same by Breakpad's own, to which an inlined function is a frame as others are."""
+    answers: Answers = {}
+    for thread, function, file, line in re.findall(
+            r"(?m)^(\d+)\|\d+\|[^|\n]*\|([^|\n]*)\|([^|\n]*)\|(\d*)\|", breakpad_walk(path, store)):
+        place = make(function, file, int(line or 0))
+        answers.setdefault(addresses[int(thread)], []).append(place)
+    return answers
+
+
 def compare(name: str, answers: Answers, truth: Dict[int, Chain]) -> int:
     """How many answers are not the truth; prints the first few."""
     wrong = 0
@@ -146,4 +180,6 @@ def check(tool: str, dump: pathlib.Path, truth: Dict[int, Chain], maps: str, *op
         wrong += compare("symbolic", answers, truth)
     if "minidump-stackwalk" in installed():
         wrong += compare("minidump-stackwalk", stackwalk_chains(patched, folder, addresses), truth)
+    if "minidump_stackwalk" in installed():
+        wrong += compare("minidump_stackwalk", breakpad_chains(patched, folder, addresses), truth)
     return wrong

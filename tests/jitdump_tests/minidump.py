@@ -9,7 +9,7 @@ from typing import Dict, List, NamedTuple, Tuple
 THREAD_LIST, MODULE_LIST, MEMORY_LIST, SYSTEM_INFO, MISC_INFO, MEMORY_INFO = 3, 4, 5, 7, 15, 16
 LINUX_STATUS, LINUX_MAPS = 0x47670004, 0x47670009
 MODULE_SIZE = 108
-AMD64, ARM64 = 9, 12
+AMD64, ARM64, RISCV64 = 9, 12, 0x8006
 LINUX = 0x8201
 BUILD_ID = b"LEpB"  # as it is in a file of little-endian order
 
@@ -44,6 +44,21 @@ def arm64_context(registers: Dict[str, int]) -> bytes:
     for i, name in enumerate(names):
         struct.pack_into("<Q", context, 8 + 8 * i, registers.get(name, 0))
     return bytes(context)
+
+
+def riscv64_context(registers: Dict[str, int]) -> bytes:
+    """Breakpad's own: 32 registers, as many of floating point, and their status."""
+    names = ["pc", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1",
+             *(f"a{i}" for i in range(8)), *(f"s{i}" for i in range(2, 12)),
+             *(f"t{i}" for i in range(3, 7))]
+    context = bytearray(8 + 8 * 32 + 8 * 32 + 8)
+    struct.pack_into("<I", context, 0, 0x8000003)
+    for i, name in enumerate(names):
+        struct.pack_into("<Q", context, 8 + 8 * i, registers.get(name, 0))
+    return bytes(context)
+
+
+CONTEXTS = {AMD64: amd64_context, ARM64: arm64_context, RISCV64: riscv64_context}
 
 
 class Writer:
@@ -100,7 +115,7 @@ class Writer:
         return self.put(data) + 32 + 12 * 16
 
     def threads(self, threads: List[Thread]) -> None:
-        context = amd64_context if self.machine == AMD64 else arm64_context
+        context = CONTEXTS[self.machine]
         text = struct.pack("<I", len(threads))
         memory = struct.pack("<I", len(threads))
         for i, thread in enumerate(threads):

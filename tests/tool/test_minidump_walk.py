@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Walks through generated frames by STACK CFI, on x86-64 and aarch64: from each instruction of functions
-without frame pointer into their caller's caller, in minidump-stackwalk.
+"""Walks through generated frames by STACK CFI, on x86-64, aarch64 and riscv64: from each instruction of
+functions without frame pointer into their caller's caller, in rust-minidump's walker and in Breakpad's.
 
     test_minidump_walk.py JITDUMP
 """
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -39,6 +40,8 @@ X86_64 = Machine(62, minidump.AMD64, 16, b"\x0c\x07\x08\x90\x01", b"\x44\x0e\x10
 # CFA sp; then sp+16, and sp+48 with x30 at CFA-8.
 AARCH64 = Machine(183, minidump.ARM64, 30, b"\x0c\x1f\x00", b"\x44\x0e\x10\x44\x0e\x30\x9e\x01", "sp",
                   "pc", {0: 0, 4: 16, 8: 48}, "x30")
+RISCV64 = Machine(243, minidump.RISCV64, 1, b"\x0c\x02\x00", b"\x44\x0e\x10\x44\x0e\x30\x81\x01", "sp",
+                  "pc", {0: 0, 4: 16, 8: 48}, "ra")
 
 
 class WalkTest(unittest.TestCase):
@@ -55,7 +58,8 @@ class WalkTest(unittest.TestCase):
         struct.pack_into("<Q", stack, size + 48 - 8, returns[1])
         return minidump.Thread(registers, STACK, bytes(stack))
 
-    def walks(self, machine: Machine, directory: pathlib.Path, offsets: List[int]) -> List[List[dict]]:
+    def prepare(self, machine: Machine, directory: pathlib.Path, offsets: List[int]) -> tuple:
+        """The minidump with the modules, and the store."""
         dump = dump_bytes.Writer(machine.elf_mach)
         for number in range(2):
             dump.unwinding(frames(CODE_SIZE, machine.return_address, machine.entry, machine.pushes), 0)
@@ -71,18 +75,23 @@ class WalkTest(unittest.TestCase):
         store = breakpad.Store(TOOL, path, directory / "store", "-m", crash)
         subprocess.run([TOOL, "minidump", crash, path, "-o", named], check=True,
                        stdout=subprocess.DEVNULL)
-        return [thread["frames"] for thread in breakpad.walk(named, store.folder)["threads"]]
+        return named, store.folder
 
     def check(self, machine: Machine) -> None:
-        offsets = list(range(0, CODE_SIZE, 4 if machine is AARCH64 else 1))
+        offsets = list(range(0, CODE_SIZE, 1 if machine is X86_64 else 4))
         with tempfile.TemporaryDirectory() as name:
-            walks = self.walks(machine, pathlib.Path(name), offsets)
-        self.assertEqual(len(walks), len(offsets))
-        for offset, walk in zip(offsets, walks):
-            with self.subTest(offset=offset):
-                self.assertEqual([(f["function"], f["trust"]) for f in walk[:2]],
-                                 [("f0", "context"), ("f1", "cfi")])
-                self.assertEqual((walk[2]["module"], walk[2]["trust"]), ("jit", "cfi"))
+            prepared = self.prepare(machine, pathlib.Path(name), offsets)
+            if breakpad.stackwalk() and machine is not RISCV64:
+                walks = [thread["frames"] for thread in breakpad.walk(*prepared)["threads"]]
+                self.assertEqual(len(walks), len(offsets))
+                for offset, walk in zip(offsets, walks):
+                    self.assertEqual([(f["function"] or f["module"], f["trust"]) for f in walk[:3]],
+                                     [("f0", "context"), ("f1", "cfi"), ("jit", "cfi")], offset)
+            if breakpad.breakpad_stackwalk():
+                text = breakpad.breakpad_walk(*prepared)
+                for number, offset in enumerate(offsets):
+                    found = re.findall(rf"(?m)^{number}\|\d+\|([^|]*)\|([^|]*)\|", text)
+                    self.assertEqual(found[:3], [("jit-1", "f0"), ("jit-1", "f1"), ("jit", "")], offset)
 
     def test_x86_64(self) -> None:
         self.check(X86_64)
@@ -90,8 +99,11 @@ class WalkTest(unittest.TestCase):
     def test_aarch64(self) -> None:
         self.check(AARCH64)
 
+    def test_riscv64(self) -> None:
+        self.check(RISCV64)
+
 
 if __name__ == "__main__":
-    if breakpad.stackwalk() is None:
+    if breakpad.stackwalk() is None and breakpad.breakpad_stackwalk() is None:
         sys.exit(SKIPPED)
     unittest.main(verbosity=2)
