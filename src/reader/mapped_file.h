@@ -22,7 +22,7 @@ int jd_mapped_file_open(struct mapped_file *file, const char *path);
 void jd_mapped_file_close(struct mapped_file *file);
 
 /* For passing through a file that is larger than what one wants to occupy: gives the memory of what
- * lies between `*passed` and `offset` back, once that is 64 MiB, and moves `*passed` up. What is looked
+ * lies between `*passed` and `offset` back, once that is 16 MiB, and moves `*passed` up. What is looked
  * at again is read again. Returns whether it has moved. */
 bool jd_mapped_file_pass(const struct mapped_file *file, uint64_t *passed, uint64_t offset);
 
