@@ -47,6 +47,7 @@ public:
         jitdump_unwind_size(dump, &code, &room);
         const uint8_t zero = 0;
         compiler.embedDataArray(asmjit::TypeId::kUInt8, &zero, 1, room + 7);
+        compiler.align(asmjit::AlignMode::kZero, 16);
     }
 
     // After JitRuntime::add(), which has said where the code is.
