@@ -478,8 +478,9 @@ enum jitdump_option_flags {
     JITDUMP_TIER_RECORDS = 64,
     /* Says on standard error, in one line for each, which calls on the dump return an error, of
      * which function and why: 100 lines at most, a sticky error once. SIGPIPE does not come
-     * of it. For the time in which a runtime is taught to emit, and for users who miss a function:
-     * `JITDUMP=debug`. */
+     * of it. And which functions are loaded into the room behind another (jitdump_unwind_size()); for
+     * that each load is compared with all that were before. For the time in which a runtime is taught to
+     * emit, and for users who miss a function or a caller: `JITDUMP=debug`. */
     JITDUMP_DEBUG = 128,
     /* The process has one dump with this flag, which all who ask for it share: the first
      * jitdump_open() makes it, those that follow get the same handle, and the last jitdump_close()
@@ -703,7 +704,8 @@ JITDUMP_API void jitdump_after_fork(void);
  * unwinds. jitdump_unwind_size() says JITDUMP_ERROR_UNWIND_MISSING of it, and with
  * JITDUMP_STRICT so does the load.
  *
- * The section is read from its start up to the code's FDE, about 10 ns for each FDE.
+ * Each load reads the section from its start up to the code's FDE, twice; jitdump_load_many() reads a
+ * section that its functions have in common once. For many functions take that.
  */
 
 /*

@@ -48,6 +48,7 @@
 #include "emitter/load.c"
 #include "emitter/load_many.c"
 #include "emitter/report.c"
+#include "emitter/rooms.c"
 #include "emitter/source_records.c"
 #include "emitter/start.c"
 #include "emitter/unwind.c"

@@ -41,6 +41,9 @@ struct jitdump {
     /* With JITDUMP_DEBUG: how many reports were made, and whether the sticky error was. */
     _Atomic uint32_t reports;
     _Atomic bool sticky_reported;
+    /* And what was loaded. */
+    struct rooms *rooms;
+    atomic_flag rooms_taken;
 
     /* How many have opened it and not closed it; with jd_process_lock() held. */
     uint32_t holders;

@@ -4,6 +4,7 @@
 #include "../platform/c_library.h"
 
 #include "report.h"
+#include "rooms.h"
 #include "start.h"
 #include "../format/elf_mach.h"
 #include "../buffer/futex.h"
@@ -404,6 +405,7 @@ int jitdump_close(struct jitdump *dump)
     reported(dump, error, "jitdump_close", NULL);
     jd_sources_free(&dump->sources, unlink_pid);
     tiers_free(&dump->tiers);
+    jd_rooms_free(dump);
     munmap(dump, dump->mapping_size);
     jd_process_unshield(shield);
     return error;

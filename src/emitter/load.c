@@ -5,11 +5,12 @@
 
 #include "load.h"
 #include "report.h"
+#include "rooms.h"
 
 #include "../encode/record.h"
 #include "../encode/struct_size.h"
 
-void jd_load_to_perf_map(struct jitdump *dump, const struct function_records *record,
+static void load_to_perf_map(struct jitdump *dump, const struct function_records *record,
                          uint64_t index)
 {
     const struct process_shield shield = jd_process_shield();
@@ -17,6 +18,14 @@ void jd_load_to_perf_map(struct jitdump *dump, const struct function_records *re
                      record->tier != NULL ? record->tier->prefix : "", record->name.bytes,
                      record->name.size);
     jd_process_unshield(shield);
+}
+
+void jd_load_told(struct jitdump *dump, const struct function_records *record, uint64_t index)
+{
+    if (dump->perf_map.functions != NULL)
+        load_to_perf_map(dump, record, index);
+    if (wants_reports(dump))
+        jd_rooms_load(dump, record);
 }
 
 void jd_load_report(struct jitdump *dump, int error, const char *call,
@@ -44,8 +53,8 @@ int jd_load_one(struct jitdump *dump, struct function_records *record, uint64_t 
     int error = jd_function_records_check(record, &group.head_size);
     if (error == 0)
         error = start_and_append(dump, &group, index);
-    if (error == 0 && dump->perf_map.functions != NULL)
-        jd_load_to_perf_map(dump, record, *index);
+    if (error == 0)
+        load_tell(dump, record, *index);
     return error;
 }
 

@@ -29,9 +29,20 @@ static inline void load_record_init(struct function_records *record, struct jitd
 /* Loads the function alone; of a record that is set, and a struct of this version. */
 int jd_load_one(struct jitdump *dump, struct function_records *record, uint64_t *index);
 
-/* What is to be done behind the append, where the dump has a perf map. */
-void jd_load_to_perf_map(struct jitdump *dump, const struct function_records *record,
-                         uint64_t index);
+/* What is to be done behind the append, where the dump has a perf map or reports. */
+void jd_load_told(struct jitdump *dump, const struct function_records *record, uint64_t index);
+
+static inline bool load_is_to_be_told(const struct jitdump *dump)
+{
+    return dump->perf_map.functions != NULL || (dump->flags & JITDUMP_DEBUG) != 0;
+}
+
+static inline void load_tell(struct jitdump *dump, const struct function_records *record,
+                             uint64_t index)
+{
+    if (load_is_to_be_told(dump))
+        jd_load_told(dump, record, index);
+}
 
 /* Says what is refused, if that is wanted. `code` may be NULL. */
 void jd_load_report(struct jitdump *dump, int error, const char *call,

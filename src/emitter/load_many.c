@@ -98,14 +98,14 @@ static uint64_t room(struct jitdump *dump)
     return left < block_size ? left : block_size;
 }
 
-static void run_to_perf_map(const struct run *run, uint64_t index)
+static void tell_run(const struct run *run, uint64_t index)
 {
     for (uint64_t i = run->first; i < run->first + run->count; i++) {
         struct jitdump_code copy;
         struct function_records record;
         uint64_t size = 0;
         if (check_one(run->batch, &record, code_at(run->batch, i, &copy), &size) == 0)
-            jd_load_to_perf_map(run->batch->dump, &record, index);
+            jd_load_told(run->batch->dump, &record, index);
         index += size;
     }
 }
@@ -142,8 +142,8 @@ static int load_next(struct batch *batch, uint64_t *next)
     if (run.count != 0) {
         const struct group group = {.encode = write_run, .input = &run, .head_size = run_size};
         error = start_and_append(batch->dump, &group, &index);
-        if (error == 0 && batch->dump->perf_map.functions != NULL)
-            run_to_perf_map(&run, index);
+        if (error == 0 && load_is_to_be_told(batch->dump))
+            tell_run(&run, index);
         for (uint64_t i = run.first; error != 0 && i < *next; i++)
             set_index(batch, i, 0);
         return error;

@@ -264,6 +264,73 @@ static void the_perf_map_has_all(void **state)
     }
 }
 
+/* What is said on standard error meanwhile. */
+static char *said_of(const struct jitdump_code *codes, uint64_t count, bool many)
+{
+    char path[] = "stderr";
+    const int kept = dup(STDERR_FILENO);
+    assert_non_null(freopen(path, "w", stderr));
+    struct jitdump *dump = open_dump((struct jitdump_options){.flags = JITDUMP_DEBUG});
+    if (many)
+        assert_int_equal(jitdump_load_many(dump, codes, count, NULL), 0);
+    for (uint64_t i = 0; !many && i < count; i++)
+        assert_int_equal(jitdump_load(dump, &codes[i], NULL), 0);
+    assert_int_equal(jitdump_close(dump), 0);
+    assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+    close(kept);
+    struct contents said = read_file(path);
+    assert_int_equal(unlink(path), 0);
+    char *text = realloc(said.bytes, said.size + 1);
+    text[said.size] = '\0';
+    return text;
+}
+
+static void who_takes_anothers_room_is_told(void **state)
+{
+    (void)state;
+    assert_int_equal(chdir(directory), 0);
+    struct jitdump_code codes[4];
+    for (int i = 0; i < 4; i++) {
+        codes[i] = function(3 * i + 3, false);
+        codes[i].unwind = &standard;
+        codes[i].lines = NULL;
+        codes[i].line_count = 0;
+        codes[i].code_size = 16;
+    }
+    for (int many = 0; many < 2; many++) {
+        /* With 80 bytes of room each. */
+        for (uint64_t i = 0; i < 4; i++)
+            codes[i].code_addr = 0x1000 + i * 96;
+        char *said = said_of(codes, 4, many);
+        assert_string_equal(said, "");
+        free(said);
+        codes[2].code_addr--; /* into the room of the one before */
+        said = said_of(codes, 4, many);
+        assert_non_null(strstr(said, "function 9 lies in the room behind function 6, at 0x10bf"));
+        assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+        free(said);
+        codes[2].code_addr++;
+        codes[3].code_addr = 0xfc0; /* its room reaches into the first */
+        said = said_of(codes, 4, many);
+        assert_non_null(strstr(said, "the room behind function 12, at 0xfd0, reaches into function 3"));
+        assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+        free(said);
+        /* In place of another: that one's room is nobody's any more. */
+        codes[1] = codes[0];
+        codes[1].unwind = NULL;
+        codes[2].code_addr = codes[0].code_addr + 16;
+        said = said_of(codes, 3, many);
+        assert_string_equal(said, "");
+        free(said);
+        codes[1] = function(6, false);
+        codes[1].unwind = &standard;
+        codes[1].code_size = 16;
+        codes[1].lines = NULL;
+        codes[1].line_count = 0;
+    }
+    assert_int_equal(chdir("/"), 0);
+}
+
 int main(void)
 {
     for (int i = 0; i < 3000; i++)
@@ -277,6 +344,7 @@ int main(void)
         unit_test_in_directory(the_size_limit_holds),
         unit_test_in_directory(few_and_none),
         unit_test_in_directory(the_perf_map_has_all),
+        unit_test_in_directory(who_takes_anothers_room_is_told),
     };
     return cmocka_run_group_tests_name("load_many", tests, NULL, NULL);
 }

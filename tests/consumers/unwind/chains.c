@@ -10,6 +10,7 @@
  *     moved    copied upwards again and again, and moved for perf by jitdump_move()
  *     anew     the same, and loaded anew
  *     reused   loaded anew again and again, where other functions lay before
+ *     section  with the room, and the frames out of one .eh_frame of all functions
  *
  * Prints where each function lies from when on, in the form that tests/jitdump_tests/truth.py reads.
  */
@@ -33,9 +34,30 @@ static uint64_t now(clockid_t clock)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
+/* Of all functions where they lie now, with absolute addresses. */
+static unsigned char section[4096];
+static uint64_t section_size;
+
+static void make_section(void)
+{
+    section_size = 0;
+    for (size_t i = 0; i < FUNCTION_COUNT; i++) {
+        const struct jitdump_code code = function_code(&functions[i]);
+        uint64_t size;
+        check(jitdump_unwind_eh_frame(0, &code, section + section_size, sizeof(section) - section_size,
+                                      &size));
+        section_size += size - 4; /* the terminator */
+    }
+}
+
 static void load(struct jitdump *dump, struct function *function, uint64_t *index)
 {
-    const struct jitdump_code code = function_code(function);
+    struct jitdump_code code = function_code(function);
+    if (section_size != 0) {
+        code.unwind = NULL;
+        code.eh_frame = section;
+        code.eh_frame_size = section_size;
+    }
     check(jitdump_load(dump, &code, index));
     printf("{\"pid\": %d, \"function\": \"%s\", \"addr\": %" PRIu64 ", \"size\": %" PRIu64
            ", \"since\": %" PRIu64 ", \"file\": \"\", \"lines\": [], \"code\": \"\"}\n",
@@ -82,6 +104,8 @@ int main(int argc, char **argv)
             from[i] = functions[i].code_addr;
         to = functions_place(reused ? memory : to, reused ? placement % FUNCTION_COUNT : 0,
                              strcmp(argv[1], "no-gap") == 0 ? NULL : dump);
+        if (strcmp(argv[1], "section") == 0)
+            make_section();
         for (size_t i = 0; i < FUNCTION_COUNT; i++) {
             if (moved && placement > 0)
                 move(dump, &functions[i], indices[i], from[i]);

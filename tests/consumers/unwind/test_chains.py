@@ -65,6 +65,13 @@ class AllInOneChain(ChainsTest):
         self.check_chain("keeper", "standard", "saving", "pushing")
 
 
+class OutOfASection(ChainsTest):
+    """The frames of all functions in one .eh_frame, as a compiler hands it over."""
+
+    def test(self) -> None:
+        self.check_chain("keeper", "standard", "saving", "pushing", how="section")
+
+
 class LoadedAnew(ChainsTest):
     """Copied upwards again and again, by functions without frame pointer and with."""
 
