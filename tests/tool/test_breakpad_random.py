@@ -61,14 +61,16 @@ def many_pieces() -> histories.History:
 
 
 def check_depth(tool, encode, directory) -> int:
-    """Of calls 1023 deep the outer thousand are there."""
-    functions = [Function(f"function{i % 7}", "file.js", 1, 1, 0) for i in range(1024)]
+    """Of calls 1023 deep the outer thousand are there. Names of digits get something in front."""
+    functions = [Function(f"{i % 7}", "file.js", 1, 1, 0) for i in range(1024)]
     positions = [Position(i, 10 + i, 1, i - 1 if i > 0 else NONE) for i in range(1024)]
     piece = histories.Piece("deep", Description(4, functions, positions, [(0, 0), (2, 1023)]))
     history = histories.History([piece], [histories.Operation(0, histories.BASE, False)])
     dump = history.write(encode, directory, SAMPLY_2026, 0)
     path, = breakpad.Store(tool, dump, directory / "deep").files.values()
-    levels = re.findall(r"(?m)^INLINE (\d+) (\d+)", path.read_text())
+    text = path.read_text()
+    levels = re.findall(r"(?m)^INLINE (\d+) (\d+)", text)
+    assert re.findall(r"(?m)^INLINE_ORIGIN \d+ (.*)", text) == [f"_{(i + 1) % 7}" for i in range(7)]
     expected = [(str(i), str(10 + i)) for i in range(1000)]
     if levels != expected:
         print(f"{len(levels)} levels, not 1000")

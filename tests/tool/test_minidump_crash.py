@@ -24,7 +24,7 @@ from jitdump_tests.tiered_log import Code, Log
 
 TOOL, TIERED, HANDLER = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
 SKIPPED = 77
-UNDEFINED = b"\x0f\x0b"  # ud2
+HALT = b"\xf4"  # not for programs; one byte, so that nobody executes half of it
 
 
 def writer() -> str:
@@ -61,7 +61,7 @@ class CrashTest(unittest.TestCase):
         offset = max((offset for offset, _ in code.offsets), key=lambda o: len(code.chain(o)))
         with open(f"/proc/{process.pid}/mem", "r+b", buffering=0) as memory:
             memory.seek(address + offset)
-            memory.write(UNDEFINED)
+            memory.write(HALT)
         self.assertEqual(process.wait(), 42, "the handler wrote a minidump")
         return process.pid, address + offset, code
 
