@@ -80,7 +80,7 @@ static void check_string(const struct gsym_view *view, uint64_t offset)
     REQUIRE(offset > 0 && offset < view->strings_end - view->strings);
     const unsigned char *const string = view->bytes + view->strings + offset;
     REQUIRE(string[-1] == 0 && string[0] != 0);
-    REQUIRE(memchr(string, 0, view->strings_end - view->strings - offset) != NULL);
+    REQUIRE(memchr(string, 0, (size_t)(view->strings_end - view->strings - offset)) != NULL);
 }
 
 static void check_file(const struct gsym_view *view, uint64_t file)
@@ -144,7 +144,7 @@ static void check_call(const struct gsym_view *view, struct cursor *cursor,
 {
     struct range_list own = {.count = uleb(cursor)};
     REQUIRE(own.count > 0 && own.count < view->size);
-    own.ranges = __real_calloc(own.count, sizeof(*own.ranges));
+    own.ranges = __real_calloc((size_t)own.count, sizeof(*own.ranges));
     uint64_t last = 0;
     for (uint64_t i = 0; i < own.count; i++) {
         const uint64_t begin = around->ranges[0][0] + uleb(cursor);
@@ -237,8 +237,8 @@ static void check_file_of(int fd, const struct history *history, const struct pl
     struct gsym_view view = {.size = (uint64_t)status.st_size,
                              .swapped = history->reader.swapped,
                              .string_size = version == 1 ? 4 : 8};
-    view.bytes = __real_malloc(view.size);
-    REQUIRE(pread(fd, view.bytes, view.size, 0) == (ssize_t)view.size);
+    view.bytes = __real_malloc((size_t)view.size);
+    REQUIRE(pread(fd, view.bytes, (size_t)view.size, 0) == (ssize_t)view.size);
     find_parts(&view, version);
     REQUIRE(view.count == count && view.base == pieces[0].address);
     struct cursor addresses = at(&view, view.addresses), offsets = at(&view, view.offsets);
