@@ -4,7 +4,6 @@
 #
 #     sh examples/ffi/go/run.sh [DIRECTORY for what is made]
 set -eu
-language=go
 . "$(dirname "$0")/../../profile.sh"
 
 need go golang-go

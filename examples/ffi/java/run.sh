@@ -6,7 +6,6 @@
 #
 # Exit code 77: there is no JDK of version 22 or newer, nor one to be installed.
 set -eu
-language=java
 . "$(dirname "$0")/../../profile.sh"
 
 jdk=$(sh "$here/jdk.sh") ||

@@ -6,7 +6,6 @@
 #
 # The package is copied there, and npm puts koffi beside the copy.
 set -eu
-language=node
 . "$(dirname "$0")/../../profile.sh"
 
 need node nodejs

@@ -4,7 +4,6 @@
 #
 #     sh examples/ffi/python/run.sh [DIRECTORY for what is made]
 set -eu
-language=python
 . "$(dirname "$0")/../../profile.sh"
 
 need python3 python3

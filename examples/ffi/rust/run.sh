@@ -4,7 +4,6 @@
 #
 #     sh examples/ffi/rust/run.sh [DIRECTORY for what is made]
 set -eu
-language=rust
 . "$(dirname "$0")/../../profile.sh"
 
 need cargo 'cargo rustc'
