@@ -23,7 +23,7 @@ BF = [EXAMPLES / "bf", ROOT / "examples" / "hyperfactorial.bf"]
 JIT = [perf.WORKLOAD, "--duration-ms", "300", "shares"]
 REASON = perf.why_unusable()
 DATA_SIZE_AT = 48  # in perf.data's header
-LIMIT = 120  # seconds, of one program
+LIMIT = 60  # seconds, of one program
 # Runs until it is told to stop, and then takes its time.
 STOPPED_BY_HAND = """
 import signal, sys, time
@@ -63,6 +63,14 @@ class RecordTest(unittest.TestCase):
         path.write_text(f"#!{sys.executable}\nimport os, shutil, sys\n{textwrap.dedent(script)}")
         path.chmod(0o755)
         self.environment["PATH"] = f"{path.parent}:{self.environment['PATH']}"
+
+    def running(self) -> subprocess.Popen:
+        """A process that computes until the test ends."""
+        other = subprocess.Popen([sys.executable, "-c", STOPPED_BY_HAND], stdout=subprocess.PIPE)
+        self.addCleanup(other.communicate)
+        self.addCleanup(other.kill)
+        other.stdout.readline()
+        return other
 
     def shown(self, profile: pathlib.Path) -> list[tuple[str, str]]:
         """Symbol and file of each sample, as perf shows it."""
@@ -135,12 +143,10 @@ class Profiles(RecordTest):
         self.check(tool.Done(done.returncode, done.stdout, said), self.output)
 
     def test_running_process(self) -> None:
-        with subprocess.Popen([sys.executable, "-c", STOPPED_BY_HAND], stdout=subprocess.PIPE) as other:
-            other.stdout.readline()
-            done = self.record("-o", "out", "-p", other.pid, "--", "sleep", "0.3")
-            self.assertEqual(done.status, 0, done.err)
-            self.assertGreater(len(self.shown(self.output / "perf.data")), 10)
-            other.kill()
+        other = self.running()
+        done = self.record("-o", "out", "-p", other.pid, "--", "sleep", "0.3")
+        self.assertEqual(done.status, 0, done.err)
+        self.assertGreater(len(self.shown(self.output / "perf.data")), 10)
 
     def test_code_without_dump(self) -> None:
         """A runtime that was not asked for its dump."""
@@ -189,42 +195,49 @@ class Commands(RecordTest):
 
 class Signals(RecordTest):
     def start(self, *arguments: object) -> subprocess.Popen:
-        return subprocess.Popen([tool.TOOL, "record", "-o", "out", *map(str, arguments)], text=True,
-                                cwd=self.directory, env=self.environment, start_new_session=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        record = subprocess.Popen([tool.TOOL, "record", "-o", "out", *map(str, arguments)],
+                                  text=True, cwd=self.directory, env=self.environment,
+                                  start_new_session=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE)
+        self.addCleanup(self.end, record)
+        return record
+
+    def end(self, record: subprocess.Popen) -> None:
+        """With all that it has started."""
+        if record.poll() is None:
+            os.killpg(record.pid, signal.SIGKILL)
+            record.communicate()
 
     def test_keyboard(self) -> None:
         """Ctrl-C is the command's, which ends by itself, and is profiled until then."""
-        with self.start("--", sys.executable, "-c", STOPPED_BY_HAND) as record:
-            self.assertEqual(record.stdout.readline(), "ready\n")
-            os.killpg(record.pid, signal.SIGINT)
-            out, err = record.communicate(timeout=LIMIT)
+        record = self.start("--", sys.executable, "-c", STOPPED_BY_HAND)
+        self.assertEqual(record.stdout.readline(), "ready\n")
+        os.killpg(record.pid, signal.SIGINT)
+        out, err = record.communicate(timeout=LIMIT)
         self.assertEqual((out, record.returncode), ("ended by itself\n", 7), err)
         self.assertGreater(len(self.shown(self.output / "perf.data")), 100)
 
     def test_terminated(self) -> None:
         """perf gets it, ends the command, and the profile is made."""
-        with self.start("--", sys.executable, "-c", STOPPED_BY_HAND) as record:
-            self.assertEqual(record.stdout.readline(), "ready\n")
-            record.terminate()
-            _, err = record.communicate(timeout=LIMIT)
+        record = self.start("--", sys.executable, "-c", STOPPED_BY_HAND)
+        self.assertEqual(record.stdout.readline(), "ready\n")
+        record.terminate()
+        _, err = record.communicate(timeout=LIMIT)
         self.assertEqual(record.returncode, 128 + signal.SIGTERM, err)
         self.assertTrue((self.output / "perf.data").exists())
 
     def test_attached(self) -> None:
         """Ctrl-C is how it ends, and no failure."""
-        with subprocess.Popen([sys.executable, "-c", STOPPED_BY_HAND], stdout=subprocess.PIPE) as other:
-            other.stdout.readline()
-            with self.start("-p", other.pid) as record:
-                recorded = self.output / "recorded.data"
-                while record.poll() is None and not recorded.exists():
-                    pass
-                os.killpg(record.pid, signal.SIGINT)
-                _, err = record.communicate(timeout=LIMIT)
-            self.assertEqual(record.returncode, 0, err)
-            self.assertTrue((self.output / "perf.data").exists(), err)
-            self.assertIsNone(other.poll())
-            other.kill()
+        other = self.running()
+        record = self.start("-p", other.pid)
+        recorded = self.output / "recorded.data"
+        while record.poll() is None and not recorded.exists():
+            pass
+        os.killpg(record.pid, signal.SIGINT)
+        _, err = record.communicate(timeout=LIMIT)
+        self.assertEqual(record.returncode, 0, err)
+        self.assertTrue((self.output / "perf.data").exists(), err)
+        self.assertIsNone(other.poll())
 
 
 class Trouble(RecordTest):
