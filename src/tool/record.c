@@ -33,8 +33,8 @@ static const char help[] =
     "takes processor cycles, and where there is no counter for them the clock. Where call chains end\n"
     "at the generated code, it has no frame pointers: --call-graph dwarf.\n"
     "\n"
-    "COMMAND finds in its environment JITDUMPDIR, where dumps go, JITDUMP=1, if it is not set, and\n"
-    "the collector, if it is installed. With -p the process must have its dump already; Ctrl-C ends.\n"
+    "COMMAND finds in its environment JITDUMPDIR, where dumps go; if they are not set, JITDUMP=1, and\n"
+    "INTEL_JIT_PROFILER64 and INTEL_LIBITTNOTIFY64, which name the collector, if it is installed. With -p the process must have its dump already; Ctrl-C ends.\n"
     "\n"
     "Exit status: the command's (128 and the number of the signal that killed it); 126 if it can't be\n"
     "run, 127 if it is not found, 125 if there is no profile.\n";

@@ -36,6 +36,8 @@ void record_set_environment(const char *directory)
     /* Runtimes with libjitdump, and the collector. "0" is the user's way of saying no. */
     setenv("JITDUMP", "1", asked == NULL || asked[0] == '\0');
     setenv("JITDUMPDIR", directory, 1);
-    if (record_find_collector(collector, sizeof(collector)))
-        setenv("INTEL_JIT_PROFILER64", collector, 0);
+    if (!record_find_collector(collector, sizeof(collector)))
+        return;
+    setenv("INTEL_JIT_PROFILER64", collector, 0);
+    setenv("INTEL_LIBITTNOTIFY64", collector, 0); /* LLVM's */
 }

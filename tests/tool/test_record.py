@@ -178,6 +178,19 @@ class Commands(RecordTest):
         done = self.record("-o", "other", "--", *show)
         self.assertEqual(done.out.decode(), f"flush=buffered {self.directory}/other\n")
 
+    def test_collector(self) -> None:
+        collector = os.environ.get("JITDUMP_COLLECTOR")
+        if not collector:
+            self.skipTest("the collector is not built")
+        show = ["sh", "-c", "realpath $INTEL_JIT_PROFILER64 $INTEL_LIBITTNOTIFY64"]
+        self.environment.pop("INTEL_LIBITTNOTIFY64", None)
+        self.environment["INTEL_JIT_PROFILER64"] = "/of/the/user"
+        done = self.record("-o", "out", "--", "sh", "-c", "echo $INTEL_JIT_PROFILER64")
+        self.assertEqual(done.out, b"/of/the/user\n")
+        del self.environment["INTEL_JIT_PROFILER64"]
+        done = self.record("-o", "other", "--", *show)
+        self.assertEqual(done.out.decode(), 2 * f"{os.path.realpath(collector)}\n")
+
     def test_command_line(self) -> None:
         """What is perf's goes to perf, and a command needs no -- if nothing does."""
         self.fake_perf("print(*sys.argv[1:]); sys.exit(129)")
