@@ -46,7 +46,7 @@ end
 cmake -DFOLDER="$folder" -DCURRENT_PACKAGES_DIR="$folder/packages" -DVCPKG_LIBRARY_LINKAGE=static \
     -DPORT="$source/src/packaging/vcpkg/portfile.cmake" -P "$folder/dry_run.cmake"
 cd "$folder/packages"
-ls include/jitdump.h lib/libjitdump.a lib/pkgconfig/jitdump.pc share/jitdump/jitdumpConfig.cmake \
+ls include/jitdump.h include/jitdump.hpp lib/libjitdump.a lib/pkgconfig/jitdump.pc share/jitdump/jitdumpConfig.cmake \
     share/jitdump/LICENSE
 if ls lib/libjitdump.so* 2>/dev/null; then
     exit 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether the examples in the header's comments compile as they stand there, without a warning.
 
-    test_examples.py HEADER_FOLDER COMPILER c11|c++17
+    test_examples.py HEADER COMPILER c11|c++17|c++20
 
 An example is the indented block that follows a line `Example:` of a comment. Statements are
 compiled as the body of a function; an example that has functions of its own, as it is.
@@ -13,7 +13,7 @@ import sys
 import textwrap
 from typing import List, NamedTuple, Optional, Tuple
 
-INCLUDES = ["jitdump.h", "stdio.h", "string.h"]
+INCLUDES = ["stdio.h", "string.h"]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 # The head of a function's definition, its brace in the same line or the next.
 FUNCTION = re.compile(r"(?!(if|for|while|switch)\b)\w[^;=]*\)\s*(\{.*)?")
@@ -23,10 +23,10 @@ class Example(NamedTuple):
     line: int
     code: List[str]
 
-    def source(self) -> str:
+    def source(self, header: str) -> str:
         """With the header's line numbers, for the compiler's messages."""
-        includes = "".join(f"#include <{name}>\n" for name in INCLUDES)
-        place = f'#line {self.line} "jitdump.h"\n'
+        includes = "".join(f"#include <{name}>\n" for name in [header, *INCLUDES])
+        place = f'#line {self.line} "{header}"\n'
         code = "\n".join(self.code) + "\n"
         if any(FUNCTION.fullmatch(line) for line in self.code):
             return includes + place + code
@@ -72,8 +72,9 @@ def examples(header: str) -> List[Example]:
 
 
 def main() -> int:
-    folder, compiler, standard = sys.argv[1:]
-    with open(os.path.join(folder, "jitdump.h"), encoding="utf-8") as file:
+    header, compiler, standard = sys.argv[1:]
+    folder = os.path.dirname(header)
+    with open(header, encoding="utf-8") as file:
         found = examples(file.read())
     if not found:
         sys.exit("the header has no example")
@@ -82,7 +83,7 @@ def main() -> int:
         done = subprocess.run(
             [compiler, f"-std={standard}", "-x", "c++" if "++" in standard else "c", "-", *WARNINGS,
              "-O1", f"-I{folder}", "-c", "-o", os.devnull],
-            input=example.source(), text=True, check=False)
+            input=example.source(os.path.basename(header)), text=True, check=False)
         print(f"line {example.line}: {'does not compile' if done.returncode else 'compiles'}")
         failed += done.returncode != 0
     return 1 if failed else 0

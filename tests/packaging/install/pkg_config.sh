@@ -4,6 +4,7 @@
 set -eu
 source=$1 version=$2 library_build=$3 libdir=$4 build=$5 cc=$6 generator=$7
 consumer=$(CDPATH='' cd -- "$(dirname "$0")" && pwd)/consumer/consumer.c
+wrapper=$source/tests/packaging/header/wrapper.cpp
 
 if ! command -v pkg-config; then
     echo "skipped: pkg-config is not installed"
@@ -39,6 +40,12 @@ check_consumers() {
     "$cc" "$consumer" -o shared "$@"
     needs_shared_library shared
     LD_LIBRARY_PATH=$installed ./shared
+    if command -v c++ >/dev/null; then
+        c++ -std=c++17 "$wrapper" -o shared-c++ "$@"
+        needs_shared_library shared-c++
+        rm -rf dump && mkdir dump
+        env -u JITDUMP LD_LIBRARY_PATH="$installed" ./shared-c++ "$PWD/dump"
+    fi
 
     eval "set -- $(pkg-config --static --cflags --libs jitdump)"
     "$cc" "$consumer" -o static -static "$@"
