@@ -1,5 +1,6 @@
 /*
- * libjitdump in C++17 and later: a handle that closes itself, structs that know their size.
+ * libjitdump in C++17 and later: a handle that closes itself, structs that know their size, names and
+ * tables as views.
  *
  * Thin: no allocation, no exception, no virtual function, nothing that jitdump.h does not do, and no
  * library of its own. jitdump.h is the manual; results are its errors, 0 for success. With C++20
@@ -14,7 +15,8 @@
  *         dump.open_from_environment();
  *     }
  *
- *     void function_generated(const char *name, const void *entry, std::size_t size)
+ *     // Names are views: a part of a larger text needs no copy.
+ *     void function_generated(std::string_view name, const void *entry, std::size_t size)
  *     {
  *         dump.load(jitdump_cxx::Code(name, entry, size));
  *     }
@@ -43,6 +45,12 @@ using Options = Sized<::jitdump_options>;
 using Unwind = Sized<::jitdump_unwind>;
 using Track = Sized<::jitdump_track>;
 
+/* For jitdump_code.files. */
+inline ::jitdump_string string(std::string_view text) noexcept
+{
+    return {text.data(), text.size()};
+}
+
 /*
  * A struct jitdump_code, whose fields can be set directly too. It points to what it is given:
  * that must be there until the load has returned. `name` and `entry` as jitdump_code.name and
@@ -52,24 +60,42 @@ struct Code : Sized<::jitdump_code> {
     Code() noexcept = default;
 
     /* Code that lies where it will be executed. */
-    Code(const char *name, const void *entry, std::size_t size) noexcept
+    Code(std::string_view name, const void *entry, std::size_t size) noexcept
         : Code(name, reinterpret_cast<std::uintptr_t>(entry), nullptr, size)
     {
     }
 
     /* Code of which `bytes` are a copy, or the writable mapping. */
-    Code(const char *name, std::uint64_t entry, const void *bytes, std::size_t size) noexcept
+    Code(std::string_view name, std::uint64_t entry, const void *bytes, std::size_t size) noexcept
     {
-        this->name = name;
+        set_name(name);
         code_addr = entry;
         code_bytes = bytes;
         code_size = size;
+    }
+
+    Code &set_name(std::string_view text) noexcept
+    {
+        /* Of size 0 it would end at its NUL, which a view has not. */
+        name = text.empty() ? nullptr : text.data();
+        name_size = text.size();
+        return *this;
     }
 
     Code &set_lines(const ::jitdump_line *table, std::size_t count) noexcept
     {
         lines = table;
         line_count = count;
+        return *this;
+    }
+
+    Code &set_lines(const ::jitdump_line_row *rows, std::size_t count,
+                    const ::jitdump_string *names, std::size_t name_count) noexcept
+    {
+        line_rows = rows;
+        line_row_count = count;
+        files = names;
+        file_count = name_count;
         return *this;
     }
 
@@ -81,12 +107,12 @@ struct Code : Sized<::jitdump_code> {
     }
 
 #ifdef __cpp_lib_span
-    Code(const char *name, std::span<const std::byte> code) noexcept
+    Code(std::string_view name, std::span<const std::byte> code) noexcept
         : Code(name, code.data(), code.size())
     {
     }
 
-    Code(const char *name, std::uint64_t entry, std::span<const std::byte> bytes) noexcept
+    Code(std::string_view name, std::uint64_t entry, std::span<const std::byte> bytes) noexcept
         : Code(name, entry, bytes.data(), bytes.size())
     {
     }
@@ -94,6 +120,12 @@ struct Code : Sized<::jitdump_code> {
     Code &set_lines(std::span<const ::jitdump_line> table) noexcept
     {
         return set_lines(table.data(), table.size());
+    }
+
+    Code &set_lines(std::span<const ::jitdump_line_row> rows,
+                    std::span<const ::jitdump_string> names) noexcept
+    {
+        return set_lines(rows.data(), rows.size(), names.data(), names.size());
     }
 
     Code &set_tracks(std::span<const Track> array) noexcept
@@ -165,11 +197,24 @@ public:
     /* The caller closes it. */
     ::jitdump *release() noexcept { return std::exchange(handle_, nullptr); }
 
-    /* `code_index`: where the function's number goes, if it is wanted. */
+    /* `code_index`, here and below: where the function's number goes, if it is wanted. */
     int load(const ::jitdump_code &code, std::uint64_t *code_index = nullptr) noexcept
     {
         return ::jitdump_load(handle_, &code, code_index);
     }
+
+    int load_many(const Code *codes, std::size_t count,
+                  std::uint64_t *code_indices = nullptr) noexcept
+    {
+        return ::jitdump_load_many(handle_, codes, count, code_indices);
+    }
+
+#ifdef __cpp_lib_span
+    int load_many(std::span<const Code> codes, std::uint64_t *code_indices = nullptr) noexcept
+    {
+        return load_many(codes.data(), codes.size(), code_indices);
+    }
+#endif
 
     int move(std::uint64_t code_index, std::uint64_t old_code_addr, std::uint64_t new_code_addr,
              std::uint64_t code_size) noexcept

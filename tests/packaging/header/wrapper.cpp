@@ -64,7 +64,23 @@ int main(int argc, char **argv)
         jitdump_cxx::Code described("gg", 0x1000, bytes, sizeof(bytes));
         CHECK(dump.load(described.set_lines(lines, 2)) == 0);
         size += DEBUG_INFO + 3 * (LINE + 5) + LOAD + 3 + 16;
+
+        // A name that is a part of a text, and the same table by offset and index.
+        const std::string_view text = "a name, and more";
+        const ::jitdump_string files[] = {jitdump_cxx::string(std::string_view("a.js/").substr(0, 4))};
+        const ::jitdump_line_row rows[] = {{0, 0, 1, 0}, {4, 0, 2, 0}};
+        CHECK(dump.load(jitdump_cxx::Code(text.substr(2, 4), 0x1000, bytes, sizeof(bytes))
+                            .set_lines(rows, 2, files, 1)) == 0);
+        size += DEBUG_INFO + 3 * (LINE + 5) + LOAD + 5 + 16;
+        CHECK(dump.load(jitdump_cxx::Code(std::string_view(), bytes, 1)) ==
+              JITDUMP_ERROR_NAME_MISSING);
+        const jitdump_cxx::Code several[] = {{text.substr(0, 1), bytes, 16}, {"hh", bytes, 16}};
+        std::uint64_t indices[2] = {};
+        CHECK(dump.load_many(several, 2, indices) == 0 && indices[0] != 0 && indices[1] > indices[0]);
+        size += 2 * (LOAD + 16) + 2 + 3;
 #ifdef __cpp_lib_span
+        CHECK(dump.load_many(std::span(several)) == 0);
+        size += 2 * (LOAD + 16) + 2 + 3;
         CHECK(dump.load(jitdump_cxx::Code("gg", 0x1000, std::as_bytes(std::span(bytes)))
                             .set_lines(std::span(lines))) == 0);
         size += DEBUG_INFO + 3 * (LINE + 5) + LOAD + 3 + 16;

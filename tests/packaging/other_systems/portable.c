@@ -34,6 +34,8 @@ int main(void)
     uint64_t number = 1;
     uint32_t tier = 1;
     CHECK(jitdump_load(dump, &code, &number) == 0 && number == 0);
+    number = 1;
+    CHECK(jitdump_load_many(dump, &code, 1, &number) == 0 && number == 0);
     CHECK(jitdump_move(dump, 1, 2, 3, 4) == 0);
     CHECK(jitdump_append_raw(dump, 1000, "x", 1) == 0);
     CHECK(jitdump_add_tier(dump, "t", 0, "T: ", &tier) == 0 && tier == 0);
