@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """What the collector costs whole runs: each program runs for some seconds without it and with it, by turns, its
-start and all compilation included, and counts its rounds. Given is the median of the pairs' changes, and
-all of them. No perf is running.
+start and all compilation included, and counts its rounds. Compared is the processor time, of user and system,
+for a round. Given is the median of the pairs' changes, and all of them. No perf is running.
 
     overhead.py [--seconds 10] [--pairs 5] COLLECTOR PYTHON [php|numba|wasmtime|jax]...
 """
 import argparse
 import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 PHP = ["php8.2", "-d", "opcache.enable_cli=1", "-d", "opcache.file_update_protection=0",
@@ -31,13 +31,15 @@ def programs(collector, python, seconds):
     }
 
 
-def rounds_per_second(command, environment):
-    """Rounds by the whole run's time, from the start of the process to its end."""
+def seconds_per_round(command, environment):
+    """Processor time of the whole process, from its start to its end."""
     with tempfile.TemporaryDirectory() as directory:
-        begin = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True,
                               env={**os.environ, "JITDUMPDIR": directory, **environment})
-        return int(done.stderr.split()[-1]) / (time.perf_counter() - begin)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return used / int(done.stderr.split()[-1])
 
 
 def main():
@@ -55,11 +57,11 @@ def main():
         changes = []
         for number in range(arguments.pairs):
             order = [(without, {}), (used or without, environment)]
-            speeds = [rounds_per_second(*each) for each in (order if number % 2 == 0 else order[::-1])]
+            used_for = [seconds_per_round(*each) for each in (order if number % 2 == 0 else order[::-1])]
             if number % 2:
-                speeds.reverse()
-            changes.append(100 * (speeds[0] / speeds[1] - 1))
-        print(f"{name:10} {statistics.median(changes):+.2f} % of time; pairs:"
+                used_for.reverse()
+            changes.append(100 * (used_for[1] / used_for[0] - 1))
+        print(f"{name:10} {statistics.median(changes):+.2f} % processor time; pairs:"
               f" {' '.join(f'{change:+.2f}' for change in sorted(changes))}", flush=True)
 
 

@@ -218,6 +218,38 @@ assert interface.changed_registers() == 0, interface.changed_registers()
 """)
         self.assertEqual(len(functions), 6)
 
+    def test_told_twice(self) -> None:
+        """What ITT tells of the same code is not written again; of other code at the place, it is."""
+        functions, _ = self.run_scenario("""
+from jitdump_tests import itt
+register()
+executable(0, PAGE)
+copy = itt.Copy()
+at, size = placed[".text.first"], jit_objects.Object(sys.argv[2]).size(".text.first")
+copy.load(1, b"first", at, size)
+memory[at - base:at - base + 2] = b"!!"
+copy.load(2, b"first", at, size)
+""")
+        self.assertEqual([f.name for f in functions], ["first", "second", "first"])
+        self.assertEqual(functions[-1].code[:2], b"!!")
+
+    def test_itt_modules(self) -> None:
+        """Whole objects by ITT's other half: where its sections lie is told beside it."""
+        functions, _ = self.run_scenario("""
+from jitdump_tests import itt
+table, loaded, unloaded = itt.module_functions()
+assert table[1].value == 77  # what the client itself has
+module = itt.module(jit_objects.Object(sys.argv[2]), placed)
+loaded(ctypes.byref(module))
+assert not dumps()
+memory[0:4] = b"new!"
+executable(0, PAGE)
+unloaded(ctypes.byref(module))
+""")
+        self.assertEqual([(f.name, f.code[:4]) for f in functions],
+                         [("first", b"new!"), ("second", functions[1].code[:4])])
+        self.assertIsNotNone(functions[0].line_at(0))
+
     def test_not_preloaded(self) -> None:
         """Where something else is preloaded, or nothing wanted, the process is as it was."""
         functions, _ = self.run_scenario("register(); executable(0, PAGE)", JITDUMP="0")

@@ -101,6 +101,53 @@ class Copy:
         return self.notify(UNLOAD, data)
 
 
+class Api(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("func_ptr", ctypes.POINTER(ctypes.c_void_p)),
+                ("init_func", ctypes.c_void_p), ("null_func", ctypes.c_void_p), ("group", ctypes.c_int)]
+
+
+class Global(ctypes.Structure):
+    _fields_ = [("magic", ctypes.c_ubyte * 8), ("version", ctypes.c_ulong * 3), ("states", ctypes.c_long * 3),
+                ("mutex", ctypes.c_char * 40), ("lib", ctypes.c_void_p), ("error_handler", ctypes.c_void_p),
+                ("dll_path_ptr", ctypes.c_void_p), ("api_list_ptr", ctypes.POINTER(Api))]
+
+
+class SectionInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int), ("flags", ctypes.c_size_t),
+                ("start_addr", ctypes.c_void_p), ("size", ctypes.c_size_t), ("file_offset", ctypes.c_size_t)]
+
+
+class ModuleObject(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint), ("module_id", ctypes.c_ulonglong * 3),
+                ("module_type", ctypes.c_int), ("module_name", ctypes.c_char_p),
+                ("module_buffer", ctypes.c_char_p), ("module_size", ctypes.c_size_t),
+                ("section_array", ctypes.POINTER(SectionInfo)), ("section_number", ctypes.c_size_t)]
+
+
+def module_functions() -> Tuple[object, object, object]:
+    """Lets the collector fill in a client's table of three functions, of which it has the outer ones. The
+    table, and these two."""
+    table = (ctypes.c_void_p * 3)()
+    slots = [ctypes.c_void_p.from_buffer(table, 8 * i) for i in range(3)]
+    names = [b"__itt_module_load_with_sections", b"__itt_pause", b"__itt_module_unload_with_sections"]
+    apis = (Api * 4)(*(Api(name, ctypes.pointer(slot), None, 77, 1) for name, slot in zip(names, slots)))
+    collector = ctypes.CDLL(os.environ["JITDUMP_COLLECTOR"])
+    collector.__getattr__("__itt_api_init")(ctypes.byref(Global(api_list_ptr=apis)), -1)
+    kind = ctypes.CFUNCTYPE(None, ctypes.POINTER(ModuleObject))
+    return slots, kind(slots[0].value), kind(slots[2].value)
+
+
+def module(made: object, placed: dict) -> ModuleObject:
+    """An object (jit_objects.Object) without addresses, and beside it where its sections are."""
+    data = bytes(made.data)
+    indices = [made.index(name) for name in placed]
+    sections = (SectionInfo * len(placed))(*(
+        SectionInfo(name.encode(), 0, 0, address, made.section(index)[5], made.section(index)[4])
+        for (name, address), index in zip(placed.items(), indices)))
+    return ModuleObject(module_type=1, module_name=b"m", module_buffer=data, module_size=len(data),
+                        section_array=sections, section_number=len(placed))
+
+
 class Child:
     """A process that ran `scenario`, and what it has left."""
 

@@ -39,6 +39,12 @@ class Object:
         start = self.names + self.section(index)[0]
         return self.data[start:self.data.index(0, start)].decode()
 
+    def index(self, name: str) -> int:
+        return next(index for index in range(self.count) if self.name(index) == name)
+
+    def size(self, name: str) -> int:
+        return self.section(self.index(name))[5]
+
     def place(self, address: int) -> Dict[str, int]:
         """Gives what is to be in memory an address, one behind the other; where it then is."""
         placed = {}
