@@ -128,6 +128,56 @@ static inline int measure_lines(struct debug_info *info, bool rows)
     return total_size > UINT32_MAX ? JITDUMP_ERROR_RECORD_SIZE : 0;
 }
 
+static inline struct text plain_file(const struct debug_info *info, uint64_t i)
+{
+    const char *file = info->code->lines[i].file;
+    const struct text text = {file, strlen(file)};
+    return info->file_names.sources == NULL ? text : jd_file_name(&info->file_names, text);
+}
+
+/* The way of most tables, all of which is kept: two thirds of the instructions. False: not such a one, or
+ * too large. */
+static bool measure_plain(struct debug_info *info)
+{
+    const struct jitdump_code *code = info->code;
+    if (code->line_count == 0)
+        return false;
+    uint64_t total_size = sizeof(struct jit_code_debug_info), last_size = 0;
+    for (uint64_t i = 0; i < code->line_count; i++) {
+        const struct jitdump_line *line = &code->lines[i];
+        if (line->code_addr - code->code_addr >= code->code_size ||
+            (i > 0 && line->code_addr <= line[-1].code_addr) || line->line == 0 ||
+            line->file == NULL || line->file[0] == '\0')
+            return false;
+        last_size = sizeof(struct debug_entry) + plain_file(info, i).size + 1;
+        total_size += last_size;
+        if (total_size > UINT32_MAX)
+            return false;
+    }
+    total_size += last_size; /* the closing one */
+    if (total_size > UINT32_MAX)
+        return false;
+    info->size = total_size;
+    info->entry_count = code->line_count + 1;
+    return true;
+}
+
+static unsigned char *write_plain(unsigned char *to, const struct debug_info *info)
+{
+    const struct jitdump_code *code = info->code;
+    for (uint64_t i = 0; i <= code->line_count; i++) {
+        const uint64_t last = i < code->line_count ? i : i - 1;
+        const struct jitdump_line *line = &code->lines[last];
+        struct debug_entry *const entry = (struct debug_entry *)to;
+        entry->code_addr = i == last ? line->code_addr : code->code_addr + code->code_size;
+        entry->line = line->line;
+        entry->discrim = line->column;
+        const struct text file = plain_file(info, last);
+        to = put(to + sizeof(*entry), file.bytes, file.size + 1); /* it has its NUL */
+    }
+    return to;
+}
+
 static int check_lines(struct debug_info *info)
 {
     const struct jitdump_code *code = info->code;
@@ -135,6 +185,9 @@ static int check_lines(struct debug_info *info)
         (code->line_rows == NULL && code->line_row_count != 0) ||
         (code->files == NULL && code->file_count != 0))
         return JITDUMP_ERROR_LINES_MISSING;
+    info->plain = measure_plain(info);
+    if (info->plain)
+        return 0;
     return code->line_row_count != 0 ? measure_lines(info, true) : measure_lines(info, false);
 }
 
@@ -157,6 +210,8 @@ static inline unsigned char *write_entries(unsigned char *to, const struct debug
 
 static unsigned char *write_lines(unsigned char *to, const struct debug_info *info)
 {
+    if (info->plain)
+        return write_plain(to, info);
     return info->code->line_row_count != 0 ? write_entries(to, info, true)
                                            : write_entries(to, info, false);
 }

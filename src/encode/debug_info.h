@@ -31,6 +31,8 @@ struct debug_info {
     /* JIT_CODE_DEBUG_INFO: its size, 0 for none, and its entries. */
     uint64_t size;
     uint64_t entry_count;
+    /* The table of lines is all kept. */
+    bool plain;
     /* The chosen track says nothing of the code. */
     bool nothing;
 
