@@ -151,6 +151,15 @@ class FilesTest(unittest.TestCase):
         maps.write_text(f"{BASE:x}-{BASE + 4096:x} r-xp\n\nno line\n")
         self.fails(r"maps: at offset \d+: no line of /proc/PID/maps", "--maps", maps)
 
+    def test_mappings_that_touch(self) -> None:
+        """One region, also where no function lies across them."""
+        maps = self.directory / "maps"
+        maps.write_text("".join(f"{BASE + a:x}-{BASE + a + 0x1000:x} r-xp 00000000 00:00 0\n"
+                                for a in (0x2000, 0x3000)))
+        self.dump.load(BASE + 0x2100, CODE_SIZE, b"f")
+        self.dump.load(BASE + 0x3100, CODE_SIZE, b"g")
+        self.assertEqual(re.findall(r"(?m)^FUNC (\S+)", self.file("--maps", maps)), ["100", "1100"])
+
     def test_a_living_process_maps(self) -> None:
         """They have no size, and are not to be mapped."""
         begin = int(pathlib.Path("/proc/self/maps").read_text().split("-")[0], 16)
@@ -193,6 +202,15 @@ class FilesTest(unittest.TestCase):
         text = (self.store / done.stdout.split()[1]).read_text()
         self.assertEqual(len(re.findall("(?m)^FUNC", text)), 2)
         self.assertEqual([row.begin for row in stack_cfi.rows(text)], [64, 65])
+
+    def test_frames_twice(self) -> None:
+        self.dump = dump_bytes.Writer()
+        entry, first = b"\x0c\x07\x08\x90\x01", frames(CODE_SIZE, 16, b"\x0c\x07\x08\x90\x01", b"")
+        self.dump.unwinding(first + frames(CODE_SIZE + len(first), 16, entry, b""), 0)
+        self.dump.load(BASE, CODE_SIZE, b"f")
+        done = self.run_tool()
+        self.assertIn("describes some of the code twice", done.stderr)
+        self.assertNotIn("STACK", (self.store / done.stdout.split()[1]).read_text())
 
     def test_errors(self) -> None:
         self.fails("there is no code")
