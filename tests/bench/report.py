@@ -143,8 +143,12 @@ def plot(rows: Rows, path: str) -> None:
 
     pyplot.rcParams["svg.fonttype"] = "none"  # text as text
     pyplot.rcParams["svg.hashsalt"] = "jitdump"  # the same ids each time
-    cells = [c for c in rows if c[1] in (1, 8) and c[2] in (64, 4096) and c[3] == "none"]
-    cells = [c for c in cells if c[0] == cells[0][0]]
+    cells = [c for c in rows if c[2] in (64, 4096) and c[3] == "none"]
+    if not cells:
+        raise SystemExit("nothing to plot: no rows of 64 or 4096 bytes of code without description")
+    threads = {c[1] for c in cells}
+    shown = {1, 8} & threads or {min(threads), max(threads)}
+    cells = [c for c in cells if c[0] == cells[0][0] and c[1] in shown]
     figures, axes = pyplot.subplots(1, len(cells), figsize=(3.6 * len(cells), 4), squeeze=False)
     quantiles: List[Tuple[str, str, str]] = [
         ("p50", "p50_ns", "o"), ("p99", "p99_ns", "s"), ("p99.9", "p999_ns", "^"),
