@@ -38,12 +38,13 @@ struct jitdump {
     /* Buffered mode: when an append last flushed because of the interval. */
     _Atomic uint64_t last_flush;
 
-    /* With JITDUMP_DEBUG: how many reports were made, and whether the sticky error was. */
+    /* With JITDUMP_DEBUG: how many reports were made, and whether the sticky error was (0 or 1, in
+     * 32 bits: riscv64 exchanges no bytes without libatomic). */
     _Atomic uint32_t reports;
-    _Atomic bool sticky_reported;
-    /* And what was loaded. */
+    _Atomic uint32_t sticky_reported;
+    /* And what was loaded; 1: a thread is at it. */
     struct rooms *rooms;
-    atomic_flag rooms_taken;
+    _Atomic uint32_t rooms_taken;
 
     /* How many have opened it and not closed it; with jd_process_lock() held. */
     uint32_t holders;

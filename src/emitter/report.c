@@ -58,7 +58,7 @@ void jd_report_refusal(struct jitdump *dump, int error, const char *call, const 
 {
     /* Every call returns a sticky error from then on. Relaxed, as a count. */
     if (error == sticky_error(dump) &&
-        atomic_exchange_explicit(&dump->sticky_reported, true, memory_order_relaxed))
+        atomic_exchange_explicit(&dump->sticky_reported, 1, memory_order_relaxed) != 0)
         return;
     if (name != NULL && name[0] != '\0')
         jd_report(dump, "%s of %.120s: %s", call, name, jitdump_strerror(error));

@@ -81,7 +81,7 @@ void jd_rooms_load(struct jitdump *dump, const struct function_records *record)
     const struct process_shield shield = jd_process_shield();
     /* Nobody waits: it is held by a thread that the child of a fork does not have, perhaps. Who finds
      * it taken leaves its function out. Acquire pairs with the release of who had it before. */
-    if (!atomic_flag_test_and_set_explicit(&dump->rooms_taken, memory_order_acquire)) {
+    if (atomic_exchange_explicit(&dump->rooms_taken, 1, memory_order_acquire) == 0) {
         struct room room = room_of(record);
         if (dump->rooms != NULL)
             compare(dump, dump->rooms, &room);
@@ -90,7 +90,7 @@ void jd_rooms_load(struct jitdump *dump, const struct function_records *record)
             dump->rooms = rooms;
             rooms->list[rooms->count++] = room;
         }
-        atomic_flag_clear_explicit(&dump->rooms_taken, memory_order_release);
+        atomic_store_explicit(&dump->rooms_taken, 0, memory_order_release);
     }
     jd_process_unshield(shield);
 }
