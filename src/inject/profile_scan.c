@@ -172,13 +172,29 @@ enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *dat
 
 /* Address spaces */
 
-static bool add_own(const struct profile_scan *scan, uint32_t pid, uint64_t until, bool all,
-                    struct ranges *occupied)
+/* Whether it, or another mapping of its file in the process, is executable. */
+static bool is_of_code(const struct profile_scan *scan, const struct scanned_mapping *mapping)
+{
+    if (mapping->executable || jd_scan_is_anonymous(mapping->name))
+        return mapping->executable;
+    for (uint64_t i = 0; i < scan->mapping_count; i++) {
+        const struct scanned_mapping *const other = &scan->mappings[i];
+        if (other->executable && other->pid == mapping->pid &&
+            other->name.size == mapping->name.size &&
+            memcmp(other->name.data, mapping->name.data, (size_t)mapping->name.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool add_own(const struct profile_scan *scan, uint32_t pid, uint64_t until,
+                    enum scan_occupied by, struct ranges *occupied)
 {
     for (uint64_t i = 0; i < scan->mapping_count; i++) {
         const struct scanned_mapping *const mapping = &scan->mappings[i];
         if (mapping->pid == pid && mapping->time <= until &&
-            (all || !jd_scan_is_anonymous(mapping->name)) &&
+            (by == OCCUPIED_BY_FILES ? !jd_scan_is_anonymous(mapping->name)
+                                     : is_of_code(scan, mapping)) &&
             !jd_ranges_add(occupied, mapping->begin, mapping->end))
             return false;
     }
@@ -204,12 +220,12 @@ bool jd_scan_descends(const struct profile_scan *scan, uint32_t pid, uint32_t an
     return true;
 }
 
-bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, bool all,
+bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, enum scan_occupied by,
                       struct ranges *occupied)
 {
     uint64_t until = UINT64_MAX;
     for (unsigned generation = 0; generation < MAX_ANCESTORS; generation++) {
-        if (!add_own(scan, pid, until, all, occupied))
+        if (!add_own(scan, pid, until, by, occupied))
             return false;
         const struct scanned_fork *const from = find_fork(scan, pid);
         if (from == NULL)

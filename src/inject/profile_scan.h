@@ -63,9 +63,12 @@ uint32_t jd_scan_dump_pid(struct span name);
 /* Whether the process is `ancestor`, or was forked from it, or from one that was. */
 bool jd_scan_descends(const struct profile_scan *scan, uint32_t pid, uint32_t ancestor);
 
-/* Adds what was mapped in the process, also before it was forked; not what has no file, unless
- * `all`. False: out of memory. */
-bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, bool all,
+/* OCCUPIED_BY_CODE: what is executable, and the other parts of such a file, of which perf reads unwinding
+ * data. The rest is data, and files that have been read, where no sample ever is. */
+enum scan_occupied { OCCUPIED_BY_FILES, OCCUPIED_BY_CODE };
+
+/* Adds what was mapped in the process, also before it was forked. False: out of memory. */
+bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, enum scan_occupied by,
                       struct ranges *occupied);
 
 #endif

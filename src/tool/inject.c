@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct injecting {
@@ -87,11 +88,20 @@ static bool find_hiding(struct injecting *injecting)
 
 /* The profile */
 
+/* perf makes profiles for their owner alone; so is what is made of one. */
+static void keep_private(const char *profile, int fd)
+{
+    struct stat status;
+    if (stat(profile, &status) == 0 && S_ISREG(status.st_mode))
+        fchmod(fd, status.st_mode & 0777);
+}
+
 static bool write_profile(struct injecting *injecting)
 {
     struct whole_file output;
     if (!whole_file_open(&output, injecting->request->output))
         return false;
+    keep_private(injecting->request->profile, output.fd);
     const enum profile_write_error error =
         jd_profile_write(output.fd, &injecting->data, injecting->files.mappings,
                          injecting->files.mapping_count, injecting->hiding.offsets,

@@ -219,8 +219,9 @@ static bool add_mappings(struct adding *adding)
 static bool find_used(struct adding *adding, const struct injected_dumps *dumps)
 {
     const struct injected_files *const files = adding->files;
-    bool found = jd_scan_occupied(adding->scan, adding->dump->pid, false, &adding->occupied) &&
-                 jd_scan_occupied(adding->scan, adding->dump->pid, true, &adding->used);
+    bool found = jd_scan_occupied(adding->scan, adding->dump->pid, OCCUPIED_BY_FILES,
+                                  &adding->occupied) &&
+                 jd_scan_occupied(adding->scan, adding->dump->pid, OCCUPIED_BY_CODE, &adding->used);
     for (const struct injected_dump *dump = dumps->first; found && dump != NULL; dump = dump->next)
         for (uint32_t i = 0; found && i < dump->history.life_count; i++) {
             const struct life *const life = &dump->history.lives[i];

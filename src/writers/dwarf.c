@@ -8,6 +8,7 @@
  * - The unit's low_pc and high_pc: llvm-symbolizer. .debug_aranges: eu-addr2line.
  * - call_file and call_line: gdb ignores an inlined call that has none.
  * - An abstract origin, and no name of its own: eu-addr2line does.
+ * - The origin's decl_file: perf from 7.0 on, by libdw, says no call_line without it.
  */
 #include "writers/dwarf.h"
 
@@ -25,6 +26,7 @@ enum {
     DW_AT_language = 0x13,
     DW_AT_inline = 0x20,
     DW_AT_abstract_origin = 0x31,
+    DW_AT_decl_file = 0x3a,
     DW_AT_ranges = 0x55,
     DW_AT_call_column = 0x57,
     DW_AT_call_file = 0x58,
@@ -82,7 +84,8 @@ static void put_abbreviations(struct bytes *abbrev)
         DW_AT_abstract_origin, DW_FORM_ref4,  DW_AT_call_file,   DW_FORM_udata,
         DW_AT_call_line,       DW_FORM_udata, DW_AT_call_column, DW_FORM_udata,
         DW_AT_ranges,          DW_FORM_sec_offset};
-    static const unsigned char inlined[] = {DW_AT_name, DW_FORM_strp, DW_AT_inline, DW_FORM_data1};
+    static const unsigned char inlined[] = {DW_AT_name,   DW_FORM_strp,      DW_AT_inline,
+                                            DW_FORM_data1, DW_AT_decl_file, DW_FORM_udata};
     put_abbreviation(abbrev, UNIT, DW_TAG_compile_unit, unit, sizeof(unit));
     put_abbreviation(abbrev, FUNCTION, DW_TAG_subprogram, function, sizeof(function));
     put_abbreviation(abbrev, CALL_OF_ONE_RANGE, DW_TAG_inlined_subroutine, one_range,
@@ -190,9 +193,10 @@ static bool grow_inlined(struct dwarf *dwarf)
 }
 
 static void put_inlined_function(struct dwarf *dwarf, const struct description *description,
-                                 uint32_t name)
+                                 const struct inlined_call *call)
 {
-    const struct table_string known = described_name(&dwarf->texts, description, name);
+    const struct described_function *const function = &description->functions[call->function];
+    const struct table_string known = described_name(&dwarf->texts, description, function->name);
     if (known.number >= dwarf->inlined_count && !grow_inlined(dwarf)) {
         dwarf->failed = true;
         return;
@@ -205,6 +209,7 @@ static void put_inlined_function(struct dwarf *dwarf, const struct description *
     bytes_u8(&dwarf->info, INLINED_FUNCTION + 1);
     bytes_u32(&dwarf->info, known.offset);
     bytes_u8(&dwarf->info, DW_INL_inlined);
+    bytes_uleb128(&dwarf->info, described_file(&dwarf->texts, description, function->file));
 }
 
 static uint32_t inlined_function(struct dwarf *dwarf, const struct description *description,
@@ -343,8 +348,7 @@ void dwarf_add(struct dwarf *dwarf, struct span name, uint64_t address, uint64_t
     dwarf->unit_high = address + size;
 
     for (uint32_t i = 0; i < description->call_count; i++)
-        put_inlined_function(dwarf, description,
-                             description->functions[description->calls[i].function].name);
+        put_inlined_function(dwarf, description, &description->calls[i]);
     if (dwarf->failed)
         return;
     bytes_u8(info, FUNCTION + (description->call_count == 0));

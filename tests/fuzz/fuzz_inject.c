@@ -173,8 +173,8 @@ static void inject(const struct history *history, struct perf_data *data, uint8_
             scan.dump_count != 0 ? &scan.dumps[0] : &nowhere;
         const struct profile_clock clock = jd_profile_clock(&scan, data, history, mapping);
         const bool has_memory =
-            jd_scan_occupied(&scan, mapping->pid, false, &occupied) &&
-            jd_scan_occupied(&scan, mapping->pid, true, &used) &&
+            jd_scan_occupied(&scan, mapping->pid, OCCUPIED_BY_FILES, &occupied) &&
+            jd_scan_occupied(&scan, mapping->pid, OCCUPIED_BY_CODE, &used) &&
             jd_sample_marks_init(&marks, history, &clock, mapping->pid) &&
             jd_sample_marks_read(&marks, 1, &scan, data);
         options.marks = marks.of_life;

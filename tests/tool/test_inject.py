@@ -212,6 +212,7 @@ class Outputs(InjectTest):
         session.data.write_bytes(whole)
         session.inject()
         first = session.injected.read_bytes()
+        self.assertEqual(session.injected.stat().st_mode, session.data.stat().st_mode)
         (folder / "jit-1-2.elf").touch()
         session.inject()
         self.assertEqual(session.injected.read_bytes(), first)

@@ -18,6 +18,9 @@ from jitdump_tests.truth import Truth as Placements
 EXAMPLES = pathlib.Path(os.environ.get("JITDUMP_EXAMPLES", ""))
 WORKLOAD = os.environ.get("JITDUMP_WORKLOAD", "")
 CHAINS = os.environ.get("JITDUMP_CHAINS", "")
+# By frame pointers, of which the C library has none.
+LIBC_STARTS = ("__libc_start_call_main", "__libc_start_main", "__libc_start_main_impl",
+               "__libc_start_main@@GLIBC_2.34")
 STARTS = ("_start", "__clone3", "clone3", "__clone", "clone", "start_thread", "thread_start")
 
 
@@ -67,12 +70,12 @@ def bf(recording: Recording, who: Perf, scale: float) -> Truth:
     return truth
 
 
-def tiered(recording: Recording, who: Perf, scale: float) -> Truth:
+def tiered(recording: Recording, who: Perf, scale: float, call_graph: str = "dwarf,2048") -> Truth:
     """Two tiers with inlining, the code moved in between; in the dialect that has inlined calls."""
     path = recording.directory / "log"
     recording.record(who, EXAMPLES / "tiered", "--jitdump", "samply-2026", "--log", path, "--rounds",
                      int(16000 * scale), "--hot", int(40000000 * scale),
-                     ROOT / "examples" / "tiered" / "program.tl", call_graph="dwarf,2048")
+                     ROOT / "examples" / "tiered" / "program.tl", call_graph=call_graph)
     log = Log(path)
 
     def truth(sample: Shown) -> Optional[Expected]:
@@ -82,7 +85,7 @@ def tiered(recording: Recording, who: Perf, scale: float) -> Truth:
         code, offset = place
         frames = [Place(frame.function, "program.tl", frame.line) for frame in code.chain(offset)]
         frames[-1] = frames[-1]._replace(function=code.name)
-        return Expected(frames, [], ("_start",))
+        return Expected(frames, [], ("_start", *LIBC_STARTS))
     return truth
 
 
@@ -106,6 +109,10 @@ def workload(*options: str):
             return Expected(frames, callers, STARTS)
         return truth
     return program
+
+
+def tiered_frame_pointers(recording: Recording, who: Perf, scale: float) -> Truth:
+    return tiered(recording, who, scale, "fp")
 
 
 def placed(output: str) -> Truth:

@@ -30,7 +30,7 @@ REASON = perf.why_unusable()
 @unittest.skipIf(REASON, REASON or "")
 class TruthTest(unittest.TestCase):
     def check(self, program, chain_min: float = RIGHT_MIN, large: bool = False,
-              scale: float = 0.5) -> None:
+              inlined_from: str = "", layered: bool = False, scale: float = 0.5) -> None:
         folders = [pathlib.Path(tempfile.mkdtemp(prefix=prefix)).resolve()
                    for prefix in ("jitted-", "jitdump-inject-")]
         for folder in folders:
@@ -45,14 +45,18 @@ class TruthTest(unittest.TestCase):
                 print(f"{self._testMethodName[5:]:18} perf {who.version:9} {by:14} "
                       f"{scores[by].shares() if scores[by] else 'has failed'}", flush=True)
             with self.subTest(perf=who.version):
-                self.assert_right(scores[OURS], chain_min)
+                # Of functions that other ones came to the place of, perf 7 loses the chains (P34).
+                lost = layered and who.version >= "7"
+                self.assert_right(scores[OURS], 0 if lost else chain_min,
+                                  who.version >= inlined_from and not lost)
 
-    def assert_right(self, ours: Score, chain_min: float) -> None:
+    def assert_right(self, ours: Score, chain_min: float, inlined: bool) -> None:
         self.assertGreaterEqual(ours.samples, SAMPLES_MIN)
         self.assertEqual(ours.wrong[:5], [])
         self.assertGreaterEqual(ours.function, RIGHT_MIN * ours.samples)
         self.assertGreaterEqual(ours.line, RIGHT_MIN * ours.samples)
-        self.assertGreaterEqual(ours.inlined, RIGHT_MIN * ours.with_inlining)
+        if inlined:
+            self.assertGreaterEqual(ours.inlined, RIGHT_MIN * ours.with_inlining)
         self.assertGreaterEqual(ours.chain, chain_min * ours.with_chain)
 
     def needs(self, *variables: str) -> None:
@@ -64,11 +68,12 @@ class TruthTest(unittest.TestCase):
 class Truth(TruthTest):
     def test_tiered(self) -> None:
         self.needs("JITDUMP_EXAMPLES")
-        self.check(programs.tiered)
+        self.check(programs.tiered, layered=True)
 
     def test_random(self) -> None:
         """Moves, and addresses that are used again."""
-        self.check(programs.workload("--seed", str(os.getpid()), "random"), REUSED_MIN)
+        self.check(programs.workload("--seed", str(os.getpid()), "random"), REUSED_MIN,
+                   layered=True)
 
     def test_frameless(self) -> None:
         self.needs("JITDUMP_CHAINS")
@@ -88,7 +93,7 @@ class More(TruthTest):
 
     def test_reused(self) -> None:
         self.needs("JITDUMP_CHAINS")
-        self.check(programs.chains("reused", "keeper", "pushing"), REUSED_MIN)
+        self.check(programs.chains("reused", "keeper", "pushing"), REUSED_MIN, layered=True)
 
     def test_container(self) -> None:
         """P19: perf inject finds nothing when it has ended."""
@@ -105,6 +110,11 @@ class More(TruthTest):
     def test_missing_dump(self) -> None:
         """P27: perf inject names none of the three processes."""
         self.check(programs.missing_dump)
+
+    def test_frame_pointers(self) -> None:
+        """Chains without copies of the stack; perf up to 6.12 shows no inlined calls in them."""
+        self.needs("JITDUMP_EXAMPLES")
+        self.check(programs.tiered_frame_pointers, inlined_from="7")
 
     def test_bf(self) -> None:
         self.needs("JITDUMP_EXAMPLES")
