@@ -32,6 +32,7 @@ struct jitdump_options {
     char *error_message;
     uint64_t error_message_size;
     const char *track;
+    uint64_t descriptor;
 };
 
 struct jitdump_line {

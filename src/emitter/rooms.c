@@ -68,12 +68,15 @@ static struct rooms *grown(struct rooms *rooms)
     if (rooms != NULL && count < rooms->capacity)
         return rooms;
     const uint64_t capacity = count != 0 ? 2 * count : 64;
-    rooms = realloc(rooms, sizeof(*rooms) + (size_t)capacity * sizeof(rooms->list[0]));
-    if (rooms != NULL) {
-        rooms->count = count;
-        rooms->capacity = capacity;
-    }
-    return rooms;
+    struct rooms *larger = malloc(sizeof(*rooms) + (size_t)capacity * sizeof(rooms->list[0]));
+    if (larger == NULL)
+        return NULL;
+    if (rooms != NULL)
+        memcpy(larger->list, rooms->list, (size_t)count * sizeof(rooms->list[0]));
+    larger->count = count;
+    larger->capacity = capacity;
+    free(rooms);
+    return larger;
 }
 
 void jd_rooms_load(struct jitdump *dump, const struct function_records *record)
