@@ -149,7 +149,7 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
         if starts and not always or scenario in ("unlink", "empty", "stale", "fork_unlink"):
             return NONE  # of the parent's map, and of what is removed
         return Effect("CLOSE", {WRITE_ERRORS.get(number, "IO") if kind == "dump" else "PERF_MAP"})
-    if name in ("malloc", "realloc", "calloc", "strdup"):
+    if name in ("malloc", "calloc", "strdup"):
         # Of a load it can be a record's memory, or the name that the perf map keeps.
         if step.startswith("load") or always:
             return Effect("ONCE or REPORTED", {"NO_MEMORY", "PERF_MAP"})

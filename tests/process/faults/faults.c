@@ -388,14 +388,6 @@ void *fault_calloc(size_t count, size_t size)
     return fails("calloc", "") ? NULL : allocated(calloc(count, size));
 }
 
-void *fault_realloc(void *memory, size_t size);
-void *fault_realloc(void *memory, size_t size)
-{
-    if (fails("realloc", ""))
-        return NULL;
-    return memory == NULL ? allocated(malloc(size)) : realloc(memory, size);
-}
-
 /* As where the kernel does not know the advice. */
 int fault_madvise(void *address, size_t size, int advice);
 int fault_madvise(void *address, size_t size, int advice)

@@ -33,7 +33,7 @@ ERRNOS = [errno.EINTR, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.EIO, errn
 SOME = [errno.EINTR, errno.ENOSPC, errno.EIO, errno.ENOMEM]
 # With these a call fails from then on, too.
 LASTING = [errno.EAGAIN, errno.ENOSPC, errno.ENOMEM, errno.EACCES, errno.ENOSYS, errno.ENOENT]
-MEMORY = ("malloc", "realloc", "calloc", "strdup", "munmap")
+MEMORY = ("malloc", "calloc", "strdup", "munmap")
 
 
 def plans(base: Run, full: bool) -> Iterator[List[Plan]]:
