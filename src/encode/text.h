@@ -27,8 +27,8 @@ static inline struct text text_of(const char *bytes, uint64_t size)
 
 static inline bool text_is_equal(struct text one, struct text other)
 {
-    return one.size == other.size &&
-           (one.bytes == other.bytes || memcmp(one.bytes, other.bytes, one.size) == 0);
+    return one.size == other.size && (one.size == 0 || one.bytes == other.bytes ||
+                                      memcmp(one.bytes, other.bytes, one.size) == 0);
 }
 
 /* With a NUL behind it. */
