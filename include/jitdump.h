@@ -1158,8 +1158,9 @@ enum jitdump_error {
     /* eh_frame is given without its size, or the size without the bytes; or eh_frame_hdr without
      * its size or without eh_frame. */
     JITDUMP_ERROR_UNWIND_EMPTY = -32,
-    /* eh_frame and eh_frame_hdr together are over JITDUMP_CODE_SIZE_MAX; made from a
-     * description, they and the code together. */
+    /* eh_frame and eh_frame_hdr together, or a section at eh_frame alone, are over
+     * JITDUMP_CODE_SIZE_MAX; made from a description or out of a section, they and the code
+     * together. */
     JITDUMP_ERROR_UNWIND_SIZE = -33,
     /* eh_frame_hdr is larger than eh_frame, which is never so: each FDE takes 8 bytes
      * of the header's table and at least 16 of the frame's. Are the two swapped? */

@@ -119,7 +119,8 @@ static void index_frames(struct batch *batch, uint64_t i)
         jd_frame_index_is_of(&batch->frames, code))
         return;
     const struct jitdump_code *next = code_at(batch, i + 1, &next_copy);
-    if (next != NULL && next->eh_frame == code->eh_frame)
+    if (next != NULL && next->eh_frame == code->eh_frame && code->eh_frame_size != 0 &&
+        code->eh_frame_size <= JITDUMP_CODE_SIZE_MAX)
         jd_frame_index_make(&batch->frames, code, batch->dump->elf_mach);
 }
 

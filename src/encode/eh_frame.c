@@ -205,6 +205,8 @@ int jd_unwind_check(const struct jitdump_code *code, uint32_t elf_mach,
         error = check_description(unwind, e.machine);
     } else if (code->eh_frame == NULL || code->eh_frame_size == 0) {
         return code->eh_frame == NULL && code->eh_frame_size == 0 ? 0 : JITDUMP_ERROR_UNWIND_EMPTY;
+    } else if (code->eh_frame_size > JITDUMP_CODE_SIZE_MAX) {
+        return JITDUMP_ERROR_UNWIND_SIZE; /* nobody's section, but a size that is none */
     }
     if (error == 0)
         error = encode_for_dump(&e, code, unwind, elf_mach, frames, &encoded);

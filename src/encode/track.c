@@ -82,6 +82,7 @@ static int check_positions(struct track *track, uint32_t *depth)
 static int check_offsets(struct track *track, bool strict)
 {
     bool empty = true;
+    uint32_t inside = 0; /* so many, and then come those outside of the code */
     for (uint32_t i = 0; i < track->offset_count; i++) {
         const struct jitdump_offset *offset = &track->offsets[i];
         if (i > 0 && offset->code_offset < offset[-1].code_offset)
@@ -91,9 +92,9 @@ static int check_offsets(struct track *track, bool strict)
         if (offset->code_offset >= track->code_size) {
             if (strict)
                 return JITDUMP_ERROR_OFFSETS_RANGE;
-            track->offset_count = i; /* all that follow are outside, too */
-            break;
+            continue;
         }
+        inside = i + 1;
         if (offset->position != JITDUMP_NONE) {
             if (offset->position >= track->position_count)
                 return JITDUMP_ERROR_POSITION_INDEX;
@@ -102,6 +103,7 @@ static int check_offsets(struct track *track, bool strict)
             empty = empty && !counts;
         }
     }
+    track->offset_count = inside;
     return empty ? JITDUMP_ERROR_TRACK_EMPTY : 0;
 }
 

@@ -109,6 +109,8 @@ void check_inline_2026(struct reader payload, const struct file_facts *file,
     uint32_t number = JITDUMP_NONE; /* nothing is said of the code in front */
     for (uint64_t i = 0; i < track->offset_count; i++) {
         const uint32_t code_offset = track->offsets[i].code_offset;
+        if (code_offset >= code->code_size)
+            break; /* and so are all that follow */
         while (next < record.offset_count) {
             const struct samply_code_offset offset =
                 ELEMENT(struct samply_code_offset, record.offsets, next);
@@ -121,7 +123,7 @@ void check_inline_2026(struct reader payload, const struct file_facts *file,
             number = offset.source_position;
             next++;
         }
-        const uint32_t position = track->offsets[i].position;
+        const uint32_t position = position_at(track, code_offset);
         if (number == JITDUMP_NONE)
             expect("no position", position, JITDUMP_NONE);
         else
@@ -290,8 +292,11 @@ void check_inline_2023(struct reader payload, const struct file_facts *file,
             wrong("a range outside of the code", range.start_offset, code_size);
     }
     for (uint64_t i = 0; i < track->offset_count; i++) {
+        if (track->offsets[i].code_offset >= code_size)
+            break;
         const struct jitdump_offset *offset = &track->offsets[i];
-        check_calls_at(&record, track, offset->code_offset, offset->position);
-        check_line_at(&record, track, offset->code_offset, offset->position);
+        const uint32_t position = position_at(track, offset->code_offset);
+        check_calls_at(&record, track, offset->code_offset, position);
+        check_line_at(&record, track, offset->code_offset, position);
     }
 }
