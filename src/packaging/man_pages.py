@@ -146,8 +146,10 @@ def render(page: str, section: int, date: str, text: str) -> str:
     literal = False
     for line in made.stdout.replace(r"\fC", r"\fB").splitlines():
         literal = line in (".EX", ".nf") or literal and line not in (".EE", ".fi")
-        if line in (".PP", ".LP") and lines and re.match(r"\.S[HS]\b", lines[-2]):
-            continue  # a heading has begun the paragraph
+        # A heading begins a paragraph itself. Newer lowdowns put its text into the macro's line.
+        if line in (".PP", ".LP") and lines and (
+                re.match(r"\.S[HS] ", lines[-1]) or lines[-2:-1] in ([".SH"], [".SS"])):
+            continue
         if literal or line.startswith((".", "'")) or len(line.encode()) <= LINE_LENGTH:
             lines.append(line.rstrip())
         else:
