@@ -82,6 +82,8 @@ def readelf_rows(path: pathlib.Path) -> dict[int, Row]:
     of_cie: dict[str, Row] = {}
     for entry in text.split("\n\n"):
         first, *lines = entry.strip().splitlines() or [""]
+        if not re.search(r" (CIE|FDE)\b", first):
+            continue  # a heading; newer ones show the search table too
         columns = lines[0].split()[2:] if lines else []
         found = []
         for line in lines[1:]:
