@@ -47,8 +47,10 @@ class TruthTest(unittest.TestCase):
             with self.subTest(perf=who.version):
                 # Of functions that other ones came to the place of, perf 7 loses the chains (P34).
                 lost = layered and who.version >= "7"
-                self.assert_right(scores[OURS], 0 if lost else chain_min,
-                                  who.version >= inlined_from and not lost)
+                # Ubuntu's 6.8 shows no inlined calls of generated code (P36).
+                inlined = (who.version >= inlined_from and not lost
+                           and not who.version.startswith("6.8"))
+                self.assert_right(scores[OURS], 0 if lost else chain_min, inlined)
 
     def assert_right(self, ours: Score, chain_min: float, inlined: bool) -> None:
         self.assertGreaterEqual(ours.samples, SAMPLES_MIN)
