@@ -134,7 +134,7 @@ static void lines_are_kept_as_the_table_has_them(void **state)
         clean += error == 0;
         if (error == 0) {
             assert_int_equal(rows_size, size);
-            assert_memory_equal(by_rows, written, size);
+            assert_memory_equal(by_rows, written, (size_t)size);
         }
         /* The other form, and a name without NUL. */
         code.lines = NULL;
@@ -147,7 +147,7 @@ static void lines_are_kept_as_the_table_has_them(void **state)
         code.name_size = strlen("function");
         assert_int_equal(encode(&code, false, by_rows, &rows_size), 0);
         assert_int_equal(rows_size, size);
-        assert_memory_equal(by_rows, written, size);
+        assert_memory_equal(by_rows, written, (size_t)size);
         assert_int_equal(encode(&code, true, by_rows, &rows_size), error);
     }
     assert_in_range(clean, TABLES / 20, TABLES);
@@ -278,7 +278,7 @@ static void offsets_of_tracks_too(void **state)
             track.offset_count = count;
             encode_track(&track, dialect, false, written, &size);
             assert_int_equal(size, expected_size);
-            assert_memory_equal(written, expected, size);
+            assert_memory_equal(written, expected, (size_t)size);
         }
     }
 }
