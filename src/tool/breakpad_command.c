@@ -90,17 +90,16 @@ static int parse(int argc, char **argv, struct arguments *arguments)
             return point_to_help(argv[0]);
         }
     }
-    if (optind + 1 != argc)
-        complain(optind == argc ? "which dump?" : "one dump at a time");
-    else if (arguments->output == NULL)
+    arguments->dump = the_one_dump(argc, argv);
+    if (arguments->dump == NULL)
+        return point_to_help(argv[0]);
+    if (arguments->output == NULL)
         complain("-o DIRECTORY is missing");
     else if ((arguments->minidump != NULL) + (arguments->maps != NULL) +
                  (arguments->bases.count > 0) > 1)
         complain("one of -m, --maps and -b");
-    else {
-        arguments->dump = argv[optind];
+    else
         return -1;
-    }
     return point_to_help(argv[0]);
 }
 

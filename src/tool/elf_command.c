@@ -73,15 +73,13 @@ static int parse(int argc, char **argv, struct elf_arguments *arguments)
             return point_to_help(argv[0]);
         }
     }
-    if (optind + 1 != argc) {
-        complain(optind == argc ? "which dump?" : "one dump at a time");
+    arguments->dump = the_one_dump(argc, argv);
+    if (arguments->dump == NULL)
         return point_to_help(argv[0]);
-    }
     if (arguments->output == NULL) {
         complain("-o OUT is missing");
         return point_to_help(argv[0]);
     }
-    arguments->dump = argv[optind];
     return -1;
 }
 

@@ -10,4 +10,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* What to do after getopt_long() has complained, or something like it. Returns STATUS_TROUBLE. */
 int point_to_help(const char *command);
 
+/* Of what getopt_long() has left, the dump that a command takes. NULL: none, or several, which is
+ * complained about. */
+const char *the_one_dump(int argc, char **argv);
+
 #endif
