@@ -4,6 +4,7 @@ import os
 import pathlib
 import random
 import subprocess
+import tempfile
 from typing import Dict, Iterator, List, NamedTuple
 
 from jitdump_tests import jitdump_reader
@@ -107,3 +108,32 @@ def tiered_instants(program: str, dialect: str, directory: pathlib.Path) -> Iter
     for time in times[4::6] + times[-1:]:
         options = ["--at", f"{time // 10**9}.{time % 10**9:09}"] if time != times[-1] else []
         yield Instant(dump, options, tiered_truth(log, time, dialect != "perf"))
+
+
+class ExampleTests:
+    """For a unittest.TestCase: check(), which it has itself, with each instant of each example."""
+    bf = tiered = ""  # the programs
+
+    def setUp(self) -> None:
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.directory = pathlib.Path(temporary.name)
+
+    def test_bf(self) -> None:
+        self.check(bf_at_the_end(self.bf, self.directory))
+
+    def test_bf_moving(self) -> None:
+        self.check(bf_at_the_end(self.bf, self.directory, "--move"))
+
+    def check_tiered(self, dialect: str) -> None:
+        for instant in tiered_instants(self.tiered, dialect, self.directory):
+            self.check(instant)
+
+    def test_tiered_perf(self) -> None:
+        self.check_tiered("perf")
+
+    def test_tiered_2023(self) -> None:
+        self.check_tiered("samply-2023")
+
+    def test_tiered_2026(self) -> None:
+        self.check_tiered("samply-2026")

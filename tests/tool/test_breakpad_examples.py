@@ -4,24 +4,19 @@ what the program that was compiled says.
 
     test_breakpad_examples.py JITDUMP BF TIERED
 """
-import pathlib
 import sys
-import tempfile
 import unittest
 
 from jitdump_tests import breakpad
-from jitdump_tests.example_chains import Instant, bf_at_the_end, tiered_instants
+from jitdump_tests.example_chains import ExampleTests, Instant
 
 TOOL, BF, TIERED = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
 SKIPPED = 77
 PAGE = 4096
 
 
-class ExamplesTest(unittest.TestCase):
-    def setUp(self) -> None:
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.directory = pathlib.Path(temporary.name)
+class ExamplesTest(ExampleTests, unittest.TestCase):
+    bf, tiered = BF, TIERED
 
     def check(self, instant: Instant) -> None:
         pages = sorted({address // PAGE for address in instant.truth})
@@ -32,25 +27,6 @@ class ExamplesTest(unittest.TestCase):
         wrong = breakpad.check(TOOL, instant.dump, instant.truth, maps, *instant.options, pid=pid)
         self.assertEqual(wrong, 0)
         print(f"{self.id()} {' '.join(instant.options)}: {len(instant.truth)} addresses")
-
-    def test_bf(self) -> None:
-        self.check(bf_at_the_end(BF, self.directory))
-
-    def test_bf_moving(self) -> None:
-        self.check(bf_at_the_end(BF, self.directory, "--move"))
-
-    def check_tiered(self, dialect: str) -> None:
-        for instant in tiered_instants(TIERED, dialect, self.directory):
-            self.check(instant)
-
-    def test_tiered_perf(self) -> None:
-        self.check_tiered("perf")
-
-    def test_tiered_2023(self) -> None:
-        self.check_tiered("samply-2023")
-
-    def test_tiered_2026(self) -> None:
-        self.check_tiered("samply-2026")
 
 
 if __name__ == "__main__":

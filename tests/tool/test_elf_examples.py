@@ -4,23 +4,18 @@ that was compiled says.
 
     test_elf_examples.py JITDUMP BF TIERED
 """
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from jitdump_tests import symbolizers
-from jitdump_tests.example_chains import Instant, bf_at_the_end, tiered_instants
+from jitdump_tests.example_chains import ExampleTests, Instant, tiered_instants
 
 TOOL, BF, TIERED = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
 
 
-class ExamplesTest(unittest.TestCase):
-    def setUp(self) -> None:
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.directory = pathlib.Path(temporary.name)
+class ExamplesTest(ExampleTests, unittest.TestCase):
+    bf, tiered = BF, TIERED
 
     def check(self, instant: Instant, columns: bool = True) -> None:
         elf = self.directory / "out.elf"
@@ -31,27 +26,12 @@ class ExamplesTest(unittest.TestCase):
                 self.assertEqual(symbolizers.compare(name, elf, instant.truth, columns), 0)
         print(f"{self.id()} {' '.join(instant.options)}: {len(instant.truth)} addresses")
 
-    def test_bf(self) -> None:
-        self.check(bf_at_the_end(BF, self.directory))
-
-    def test_bf_moving(self) -> None:
-        self.check(bf_at_the_end(BF, self.directory, "--move"))
-
     def check_tiered(self, dialect: str) -> None:
         deepest = 0
-        for instant in tiered_instants(TIERED, dialect, self.directory):
+        for instant in tiered_instants(self.tiered, dialect, self.directory):
             self.check(instant, columns=dialect != "samply-2023")
             deepest = max(deepest, *map(len, instant.truth.values()))
         self.assertEqual(deepest, 1 if dialect == "perf" else 3)
-
-    def test_tiered_perf(self) -> None:
-        self.check_tiered("perf")
-
-    def test_tiered_2023(self) -> None:
-        self.check_tiered("samply-2023")
-
-    def test_tiered_2026(self) -> None:
-        self.check_tiered("samply-2026")
 
 
 if __name__ == "__main__":
