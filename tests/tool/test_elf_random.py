@@ -4,19 +4,15 @@ function, the inlined calls, files and lines that were described; and nobody com
 
     test_elf_random.py JITDUMP ENCODE [HISTORIES [LOADS [SEED]]]
 """
-import itertools
-import os
 import pathlib
-import random
 import shutil
 import subprocess
 import sys
-import tempfile
 
 from jitdump_tests import dump_bytes
-from jitdump_tests import histories
+from jitdump_tests import random_histories
 from jitdump_tests import symbolizers
-from jitdump_tests.histories import OUTERMOST_LINES, PERF, SAMPLY_2023, SAMPLY_2026
+from jitdump_tests.histories import OUTERMOST_LINES, SAMPLY_2023
 
 
 def complaints(elf: pathlib.Path) -> str:
@@ -71,22 +67,7 @@ def check_history(tool, encode, directory, history, choose, dialect) -> tuple:
 
 
 def main() -> int:
-    tool, encode = sys.argv[1:3]
-    count = int(sys.argv[3]) if len(sys.argv) > 3 else 3
-    loads = int(sys.argv[4]) if len(sys.argv) > 4 else 1000
-    seed = sys.argv[5] if len(sys.argv) > 5 else os.urandom(8).hex()
-    print(f"{count} histories of {loads} loads, seed {seed}", flush=True)
-    choose = random.Random(seed)
-    wrong, asked, deepest = 0, 0, 0
-    with tempfile.TemporaryDirectory() as name:
-        for _, dialect in zip(range(count), itertools.cycle((SAMPLY_2026, SAMPLY_2023, PERF))):
-            history = histories.random_history(choose, loads)
-            counts = check_history(tool, encode, pathlib.Path(name), history, choose, dialect)
-            wrong += counts[0]
-            asked += counts[1]
-            deepest = max(deepest, counts[2])
-    print(f"{asked} addresses, chains of up to {deepest}, {wrong} wrong answers")
-    return 1 if wrong else 0
+    return random_histories.run(check_history, sys.argv[1:], 3, 1000)
 
 
 if __name__ == "__main__":
