@@ -87,7 +87,7 @@ static int parse_options(struct options *options, int argc, char **argv)
             break;
         case 'h':
             fputs(help, stdout);
-            return output_finish(STATUS_OK);
+            return STATUS_OK;
         default:
             return point_to_help(argv[0]);
         }

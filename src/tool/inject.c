@@ -167,12 +167,23 @@ static bool inject_profile(struct injecting *injecting, struct span file)
     return inject_all(injecting);
 }
 
+/* What perf has recorded can't be recorded again. */
+static bool is_another(const struct inject_request *request)
+{
+    struct stat from, to;
+    if (strcmp(request->profile, "-") == 0 || stat(request->profile, &from) != 0 ||
+        stat(request->output, &to) != 0 || from.st_dev != to.st_dev || from.st_ino != to.st_ino)
+        return true;
+    complain("%s: is the profile to be read; give the new one another name", request->output);
+    return false;
+}
+
 bool inject(const struct inject_request *request, struct inject_summary *summary)
 {
     struct injecting injecting = {.request = request, .summary = summary};
     struct mapped_file file;
     *summary = (struct inject_summary){0};
-    if (!open_profile(&file, request->profile))
+    if (!is_another(request) || !open_profile(&file, request->profile))
         return false;
     const bool injected = inject_profile(&injecting, (struct span){file.data, file.size});
     injected_dumps_free(&injecting.dumps);

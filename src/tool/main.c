@@ -3,6 +3,7 @@
  */
 #include "tool/command.h"
 #include "tool/messages.h"
+#include "tool/output.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -61,16 +62,16 @@ int main(int argc, char **argv)
     const char *const name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         print_help();
-        return STATUS_OK;
+        return output_finish(STATUS_OK);
     }
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         puts("jitdump " TOOL_VERSION);
-        return STATUS_OK;
+        return output_finish(STATUS_OK);
     }
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(name, commands[i].name) == 0) {
             argv[1] = commands[i].called;
-            return commands[i].run(argc - 1, argv + 1);
+            return output_finish(commands[i].run(argc - 1, argv + 1));
         }
     }
     if (name[0] == '\0')

@@ -16,6 +16,7 @@ static bool colours;
 static FILE *pager;
 /* What went wrong first; later calls may set errno anew. */
 static int first_error;
+static bool finished;
 
 bool parse_colour(const char *text, enum output_colour *colour)
 {
@@ -76,9 +77,13 @@ bool output_failed(void)
 
 int output_finish(int status)
 {
+    if (finished)
+        return status;
+    finished = true;
     bool failed = output_failed();
     errno = 0;
-    if (fclose(stdout) != 0) {
+    /* Where it was closed from the start, that is an error only of what had something to say. */
+    if (fflush(stdout) != 0 || (fclose(stdout) != 0 && errno != EBADF)) {
         failed = true;
         if (first_error == 0)
             first_error = errno;

@@ -17,8 +17,9 @@ void output_start(enum output_colour colour, bool pager);
 /* Whether printing on is of no use: nobody reads it, or the disk is full. */
 bool output_failed(void);
 
-/* After everything is printed. Returns `status`, or STATUS_TROUBLE if not all of it could be written,
- * which is complained about unless it is a reader who has left. */
+/* After everything is printed; what comes after the first call does nothing. Returns `status`, or
+ * STATUS_TROUBLE if not all of it could be written, which is complained about unless it is a reader
+ * who has left. */
 int output_finish(int status);
 
 /* What is put around text, "" without colours. */

@@ -20,7 +20,9 @@ enum { FOLDER_MODE = 0777, FILE_MODE = 0666 }; /* less the umask */
 
 static bool is_ours(const char *name)
 {
-    return strncmp(name, "jit-", 4) == 0;
+    const size_t size = strlen(name);
+    const bool is_dump = size > 5 && strcmp(name + size - 5, ".dump") == 0;
+    return strncmp(name, "jit-", 4) == 0 && !is_dump;
 }
 
 static bool is_dots(const char *name)

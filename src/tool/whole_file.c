@@ -54,14 +54,42 @@ static int open_named(struct whole_file *file)
     return fd;
 }
 
-bool whole_file_open(struct whole_file *file, const char *path)
+static bool is_dump(const char *path)
+{
+    char magic[4] = "";
+    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const bool read_all = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic);
+    if (fd >= 0)
+        close(fd);
+    return read_all && (memcmp(magic, "JiTD", 4) == 0 || memcmp(magic, "DTiJ", 4) == 0);
+}
+
+/* Not a symbolic link, which the rename would replace: /dev/stdout is one. And not a dump: there is no
+ * other copy of it, and nothing that this tool makes is one. */
+static bool can_be_replaced(const char *path)
 {
     struct stat status;
+    const char *what = NULL;
+    if (strcmp(path, "-") == 0)
+        what = "standard output is no file";
+    else if (lstat(path, &status) != 0)
+        return true;
+    else if (S_ISLNK(status.st_mode))
+        what = "is a symbolic link";
+    else if (!S_ISREG(status.st_mode))
+        what = "is no regular file";
+    else if (is_dump(path))
+        what = "is a dump";
+    if (what != NULL)
+        complain("%s: %s; give another name", path, what);
+    return what == NULL;
+}
+
+bool whole_file_open(struct whole_file *file, const char *path)
+{
     *file = (struct whole_file){.fd = -1, .path = path};
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        complain("%s: is no regular file; give another name", path);
+    if (!can_be_replaced(path))
         return false;
-    }
     file->fd = open_unnamed(path);
     if (file->fd < 0)
         file->fd = open_named(file);

@@ -13,7 +13,8 @@ struct whole_file {
 };
 
 /* A new, empty file, which takes the place of one of that name only when it is finished. False,
- * with a complaint, if it can't be made, or if what has the name is no regular file. */
+ * with a complaint, if it can't be made, or if what has the name must not be replaced: what is no
+ * regular file, and any dump. */
 bool whole_file_open(struct whole_file *file, const char *path);
 
 /* Gives it its name. False, with a complaint, if that fails; then there is no file. */

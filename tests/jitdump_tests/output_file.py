@@ -88,6 +88,36 @@ class OutputFile:
         self.expect_failure("no regular file")
         self.assertTrue(self.output.is_char_device())
 
+    def test_not_over_a_link(self) -> None:
+        """/dev/stdout is one. Neither it nor what it leads to is touched."""
+        self.dump.load(BASE, 64, b"one")
+        target = self.directory / "target"
+        target.write_text("old")
+        for place in (target, self.directory / "nothing"):
+            with self.subTest(place):
+                self.output.symlink_to(place)
+                self.expect_failure("is a symbolic link")
+                self.assertEqual(self.output.readlink(), place)
+                self.output.unlink()
+        self.assertEqual(target.read_text(), "old")
+
+    def test_not_over_a_dump(self) -> None:
+        """Neither its own nor another one, of either byte order."""
+        self.dump.load(BASE, 64, b"one")
+        self.output = self.write_dump()
+        self.expect_failure("is a dump")
+        self.assertEqual(self.output.read_bytes(), self.dump.bytes)
+        self.output = self.directory / "jit-2.dump"
+        self.output.write_bytes(b"DTiJ")
+        self.expect_failure("is a dump")
+        self.assertEqual(self.output.read_bytes(), b"DTiJ")
+
+    def test_not_to_standard_output(self) -> None:
+        self.dump.load(BASE, 64, b"one")
+        self.output = pathlib.Path("-")
+        self.expect_failure("standard output is no file", cwd=self.directory)
+        self.assertFalse((self.directory / "-").exists())
+
     def test_progress(self) -> None:
         """On a terminal, and gone when the work is done."""
         for number in range(70000):

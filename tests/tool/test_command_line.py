@@ -183,12 +183,29 @@ class CommandLine(unittest.TestCase):
 
     def test_full_disk(self) -> None:
         path = self.small(count=20000)
-        for options in ([], ["--json"], ["--help"]):
-            with open("/dev/full", "wb") as full:
-                done = subprocess.run([tool.TOOL, "dump", *options, path], stdout=full,
+        store = self.path.parent / "store"
+        for arguments in (["dump", path], ["dump", "--json", path], ["dump", "--help"],
+                          ["check", path], ["check", "--json", path], ["check", "--help"],
+                          ["elf", "--relative", path, "-o", self.path.parent / "elf"],
+                          ["breakpad", path, "-o", store], ["record", "--help"], ["--help"],
+                          ["--version"]):
+            with self.subTest(arguments), open("/dev/full", "wb") as full:
+                done = subprocess.run([tool.TOOL, *arguments], stdout=full,
                                       stderr=subprocess.PIPE, text=True, check=False)
-            self.assertEqual(done.returncode, 2)
-            self.assertEqual(done.stderr, "jitdump: standard output: No space left on device\n")
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.stderr,
+                                 "jitdump: standard output: No space left on device\n")
+
+    def test_closed_output(self) -> None:
+        """An error of what has something to say."""
+        path = self.small()
+        elf = self.path.parent / "elf"
+        for arguments, status in ((["dump", path], 2), (["check", path], 2),
+                                  (["check", "--quiet", path], 0), (["elf", path, "-o", elf], 0)):
+            with self.subTest(arguments):
+                done = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&-', tool.TOOL, *arguments],
+                                      stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(done.returncode, status, done.stderr)
 
     def on_terminal(self, *arguments: object, of: str = "stdout", **environment: str) -> str:
         """What comes out when standard output (or error) is a terminal."""

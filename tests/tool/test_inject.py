@@ -217,10 +217,28 @@ class Outputs(InjectTest):
         session.inject()
         self.assertEqual(session.injected.read_bytes(), first)
         self.assertEqual(len(list(folder.iterdir())), 1)
-        (folder / "notes").touch()
-        self.assertIn("has other things in it", session.inject(check=False).err)
-        self.assertTrue((folder / "notes").exists())
-        self.assertEqual(session.injected.read_bytes(), first)
+        for name in ("notes", "jit-1.dump"):
+            (folder / name).touch()
+            self.assertIn("has other things in it", session.inject(check=False).err)
+            self.assertTrue((folder / name).exists())
+            self.assertEqual(session.injected.read_bytes(), first)
+            (folder / name).unlink()
+
+    def test_not_over_what_is_read(self) -> None:
+        session = self.session()
+        session.record(*SHORT, "shares")
+        profile = session.data.read_bytes()
+        (dump,) = session.directory.glob("jit-*.dump")
+        whole = dump.read_bytes()
+        link = session.directory / "link"
+        link.symlink_to(session.data)
+        for output in (session.data, link, dump):
+            done = tool.run("inject", "-i", session.data, "-o", output)
+            self.assertEqual((done.status, done.out), (2, b""), output)
+            self.assertIn(f"{output}: is ", done.err)
+        self.assertEqual(session.data.read_bytes(), profile)
+        self.assertEqual(dump.read_bytes(), whole)
+        self.assertTrue(link.is_symlink())
 
     def test_aux_traces(self) -> None:
         """Their events are passed through, and found by the feature that names their places."""
