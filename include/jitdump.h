@@ -340,7 +340,7 @@ JITDUMP_API int jitdump_load(struct jitdump *dump, const struct jitdump_code *co
  * that several have in common is read once.
  *
  * Takes the stack that tracks need. Cost: each function is looked at twice; with eh_frame, or tracks, an
- * allocation; with JITDUMP_PERF_MAP as jitdump_load().
+ * allocation; with JITDUMP_PERF_MAP, one for each function, and a second write.
  *
  * Errors: ARGUMENT (codes NULL and count not 0), STRUCT_SIZE (of the first element): nothing appended;
  * those of jitdump_load().
@@ -459,8 +459,8 @@ enum jitdump_option_flags {
      * for what reads no jitdump: perf top, perf report without inject, bpftrace, bcc. It
      * knows no time: where an address was used twice, perf picks either line. Control
      * characters become '?', so that no name can make a line of its own, and what is over 1023
-     * bytes is cut. Costs a `write` per load and move in every flush mode, and an allocation per
-     * load. What can't be written is an error of jitdump_flush() and jitdump_close(). perf as root
+     * bytes is cut. Costs a `write` per load and move in every flush mode (jitdump_load_many(): one
+     * for as many functions as it writes at once), and an allocation per load. What can't be written is an error of jitdump_flush() and jitdump_close(). perf as root
      * ignores the map of another user without its option -f. A map that another emitter in this
      * process has made is appended to, keeps its mode, and is never removed (CPython appends too;
      * V8 does not: its next lines overwrite these). */
@@ -897,7 +897,9 @@ JITDUMP_API int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_
 /* The most elements of each of a track's three arrays. */
 #define JITDUMP_TRACK_COUNT_MAX UINT64_C(0x7fffffff)
 
-/* A function, in the sense of the source: the code's own, or one that is inlined in it. */
+/* A function, in the sense of the source: the code's own, or one that is inlined in it. One whose code
+ * comes from several files, by #include or #line in its body, has an element for each file, with the same
+ * name. */
 struct jitdump_function {
     /* Not empty. */
     const char *name;
@@ -925,7 +927,7 @@ struct jitdump_position {
     /* Index of the position where its function was called and is inlined now: an earlier one.
      * Positions of one function with the same caller are in the same inlined call; two calls
      * need two callers, even if these are alike. JITDUMP_NONE: not inlined. The positions
-     * that are not inlined are all of one function. */
+     * that are not inlined are all of the code's own function: their functions have one name. */
     uint32_t caller;
 };
 
@@ -1214,8 +1216,8 @@ enum jitdump_error {
     JITDUMP_ERROR_POSITION_CALLER = -55,
     /* A position has more callers, one above the other, than JITDUMP_INLINE_DEPTH_MAX. */
     JITDUMP_ERROR_POSITION_DEPTH = -56,
-    /* Two positions without caller are of different functions: the code's own function is
-     * one. */
+    /* Two positions without caller are of functions of different names: the code's own function
+     * is one. */
     JITDUMP_ERROR_POSITION_OUTERMOST = -57,
     /* A function of the track has no name: NULL or empty. */
     JITDUMP_ERROR_FUNCTION_NAME = -58,

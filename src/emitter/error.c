@@ -125,8 +125,8 @@ const char *jitdump_strerror(int error)
     case JITDUMP_ERROR_POSITION_DEPTH:
         return "a position has more callers above it than JITDUMP_INLINE_DEPTH_MAX";
     case JITDUMP_ERROR_POSITION_OUTERMOST:
-        return "two positions without caller are of different functions: those of inlined "
-               "functions need callers";
+        return "two positions without caller are of functions of different names: those of "
+               "inlined functions need callers";
     case JITDUMP_ERROR_FUNCTION_NAME:
         return "a function of the track has no name: NULL or empty";
     case JITDUMP_ERROR_TIER:

@@ -10,20 +10,27 @@
 #include "../encode/record.h"
 #include "../encode/struct_size.h"
 
-static void load_to_perf_map(struct jitdump *dump, const struct function_records *record,
-                         uint64_t index)
+static void load_to_perf_map(struct jitdump *dump, struct perf_map_lines *lines,
+                             const struct function_records *record, uint64_t index)
 {
-    const struct process_shield shield = jd_process_shield();
-    jd_perf_map_load(&dump->perf_map, index, record->code->code_addr, record->code->code_size,
-                     record->tier != NULL ? record->tier->prefix : "", record->name.bytes,
-                     record->name.size);
-    jd_process_unshield(shield);
+    const char *const prefix = record->tier != NULL ? record->tier->prefix : "";
+    const struct jitdump_code *code = record->code;
+    if (lines != NULL)
+        jd_perf_map_add(&dump->perf_map, lines, index, code->code_addr, code->code_size, prefix,
+                        record->name.bytes, record->name.size);
+    else
+        jd_perf_map_load(&dump->perf_map, index, code->code_addr, code->code_size, prefix,
+                         record->name.bytes, record->name.size);
 }
 
-void jd_load_told(struct jitdump *dump, const struct function_records *record, uint64_t index)
+void jd_load_told(struct jitdump *dump, struct perf_map_lines *lines,
+                  const struct function_records *record, uint64_t index)
 {
-    if (dump->perf_map.functions != NULL)
-        load_to_perf_map(dump, record, index);
+    if (dump->perf_map.functions != NULL) {
+        const struct process_shield shield = jd_process_shield();
+        load_to_perf_map(dump, lines, record, index);
+        jd_process_unshield(shield);
+    }
     if (wants_reports(dump))
         jd_rooms_load(dump, record);
 }

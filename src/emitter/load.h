@@ -29,8 +29,10 @@ static inline void load_record_init(struct function_records *record, struct jitd
 /* Loads the function alone; of a record that is set, and a struct of this version. */
 int jd_load_one(struct jitdump *dump, struct function_records *record, uint64_t *index);
 
-/* What is to be done behind the append, where the dump has a perf map or reports. */
-void jd_load_told(struct jitdump *dump, const struct function_records *record, uint64_t index);
+/* What is to be done behind the append, where the dump has a perf map or reports. `lines`: where the
+ * perf map's line goes; NULL: to the map. */
+void jd_load_told(struct jitdump *dump, struct perf_map_lines *lines,
+                  const struct function_records *record, uint64_t index);
 
 static inline bool load_is_to_be_told(const struct jitdump *dump)
 {
@@ -41,7 +43,7 @@ static inline void load_tell(struct jitdump *dump, const struct function_records
                              uint64_t index)
 {
     if (load_is_to_be_told(dump))
-        jd_load_told(dump, record, index);
+        jd_load_told(dump, NULL, record, index);
 }
 
 /* Says what is refused, if that is wanted. `code` may be NULL. */

@@ -98,16 +98,23 @@ static uint64_t room(struct jitdump *dump)
     return left < block_size ? left : block_size;
 }
 
-static void tell_run(const struct run *run, uint64_t index)
+static void tell_run(const struct run *run, uint64_t run_size, uint64_t index)
 {
+    struct jitdump *dump = run->batch->dump;
+    const bool has_map = dump->perf_map.functions != NULL;
+    struct perf_map_lines lines;
+    if (has_map)
+        jd_perf_map_begin(&dump->perf_map, &lines, run_size);
     for (uint64_t i = run->first; i < run->first + run->count; i++) {
         struct jitdump_code copy;
         struct function_records record;
         uint64_t size = 0;
         if (check_one(run->batch, &record, code_at(run->batch, i, &copy), &size) == 0)
-            jd_load_told(run->batch->dump, &record, index);
+            jd_load_told(dump, has_map ? &lines : NULL, &record, index);
         index += size;
     }
+    if (has_map)
+        jd_perf_map_end(&dump->perf_map, &lines);
 }
 
 /* The section of function i is looked up in from now on, if that of the next is the same. */
@@ -144,7 +151,7 @@ static int load_next(struct batch *batch, uint64_t *next)
         const struct group group = {.encode = write_run, .input = &run, .head_size = run_size};
         error = start_and_append(batch->dump, &group, &index);
         if (error == 0 && load_is_to_be_told(batch->dump))
-            tell_run(&run, index);
+            tell_run(&run, run_size, index);
         for (uint64_t i = run.first; error != 0 && i < *next; i++)
             set_index(batch, i, 0);
         return error;

@@ -254,18 +254,29 @@ static unsigned char *write_functions(unsigned char *to, const struct inline_202
     return to;
 }
 
+/* A call's line is one of the caller's file; so the record can't say it if the call is in a part of the
+ * code's own function that comes from another file. */
+static bool is_line_of_caller(const struct track *track, uint32_t caller)
+{
+    return track->positions[caller].caller != JITDUMP_NONE ||
+           text_is_equal(jd_track_file(track, caller),
+                         function_file(&track->functions[track->outer_function]));
+}
+
 static unsigned char *write_calls(unsigned char *to, const struct inline_2023 *info)
 {
     const struct track *track = info->track;
     for (uint32_t i = 0; i < info->call_count; i++) {
         const uint32_t call = info->at_place[i];
         const struct jitdump_position *position = &track->positions[info->position[call]];
+        const uint32_t called_at =
+            is_line_of_caller(track, position->caller) ? position->caller : JITDUMP_NONE;
         const struct samply_inline_call_record record = {
             .depth = call_depth(info, call) - 1,
             .range_count = info->range_count[call],
             .function_index = info->numbers[position->function],
-            .call_line_number = jd_track_line(track, position->caller),
-            .call_column_number = from_zero(jd_track_column(track, position->caller)),
+            .call_line_number = jd_track_line(track, called_at),
+            .call_column_number = from_zero(jd_track_column(track, called_at)),
         };
         to = put(to, &record, sizeof(record));
     }

@@ -15,6 +15,16 @@ uint64_t jd_inline_2026_words(const struct track *track)
            jd_string_list_words(string_bound(track));
 }
 
+static void name_function(struct inline_2026 *info, uint32_t function)
+{
+    if (info->names[function] != JITDUMP_NONE)
+        return;
+    const char *file = info->track->functions[function].file;
+    info->names[function] = jd_string_list_add(&info->strings, function, STRING_NAME);
+    if (file != NULL && file[0] != '\0')
+        info->files[function] = jd_string_list_add(&info->strings, function, STRING_FILE);
+}
+
 static void number_positions(struct inline_2026 *info)
 {
     const struct track *track = info->track;
@@ -24,13 +34,7 @@ static void number_positions(struct inline_2026 *info)
         if (info->numbers[i] == JITDUMP_NONE)
             continue;
         info->numbers[i] = info->position_count++;
-        const uint32_t function = track->positions[i].function;
-        if (info->names[function] == JITDUMP_NONE) {
-            const char *file = track->functions[function].file;
-            info->names[function] = jd_string_list_add(&info->strings, function, STRING_NAME);
-            if (file != NULL && file[0] != '\0')
-                info->files[function] = jd_string_list_add(&info->strings, function, STRING_FILE);
-        }
+        name_function(info, track->positions[i].function);
     }
 }
 
@@ -72,6 +76,8 @@ int jd_inline_2026_measure(struct inline_2026 *info, const struct track *track,
         has_unknown |= number == info->unknown;
     }
     info->position_count += has_unknown;
+    if (has_unknown)
+        name_function(info, track->outer_function);
 
     info->size = sizeof(struct samply_jit_code_debug_info_2026) +
                  (uint64_t)info->offset_count * sizeof(struct samply_code_offset) +

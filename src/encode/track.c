@@ -51,6 +51,14 @@ int jd_track_check_counts(struct track *track, const struct jitdump_track *input
     return 0;
 }
 
+/* The code's own function is one, of which each file that has code of it has an element. */
+static bool is_outer_function(const struct track *track, uint32_t function)
+{
+    return function == track->outer_function ||
+           text_is_equal(function_name(&track->functions[function]),
+                         function_name(&track->functions[track->outer_function]));
+}
+
 static int check_positions(struct track *track, uint32_t *depth)
 {
     for (uint32_t i = 0; i < track->position_count; i++) {
@@ -65,7 +73,7 @@ static int check_positions(struct track *track, uint32_t *depth)
         if (position->caller == JITDUMP_NONE) {
             if (track->outer_function == JITDUMP_NONE)
                 track->outer_function = position->function;
-            if (position->function != track->outer_function)
+            if (!is_outer_function(track, position->function))
                 return JITDUMP_ERROR_POSITION_OUTERMOST;
             depth[i] = 0;
         } else {

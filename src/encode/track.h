@@ -18,7 +18,7 @@ struct track {
     uint32_t position_count;
     uint32_t offset_count;
     uint32_t code_size;
-    /* That of the positions without caller. */
+    /* That of the first position without caller. Others' may differ, but for the name. */
     uint32_t outer_function;
     /* How many callers each position has, one above the other. */
     const uint32_t *depth;

@@ -16,7 +16,7 @@
 #define LINE_SIZE 1024
 
 /* So many bytes of a child's first lines are written at once. */
-#define LINES_SIZE (4 * LINE_SIZE)
+#define CHILD_LINES_SIZE (4 * LINE_SIZE)
 
 #define FUNCTIONS_SIZE (PERF_MAP_LISTS * sizeof(_Atomic(struct perf_map_function *)))
 
@@ -91,19 +91,31 @@ static size_t format_line(char line[LINE_SIZE], uint64_t code_addr, uint64_t cod
     return size;
 }
 
-static void write_line(struct perf_map *map, uint64_t code_addr, uint64_t code_size,
-                       const char *prefix, const char *name, size_t name_size)
+/* False: they could not be written, which is the map's error from now on. */
+static bool write_gathered(struct perf_map *map, struct perf_map_lines *lines)
 {
-    if (atomic_load_explicit(&map->error, memory_order_relaxed) != 0)
-        return;
-    char line[LINE_SIZE];
-    const struct iovec bytes = {line, format_line(line, code_addr, code_size, prefix, name, name_size)};
+    const struct iovec bytes = {lines->bytes, lines->size};
+    lines->size = 0;
+    if (bytes.iov_len == 0)
+        return true;
     const size_t written = jd_new_file_append(&map->file, &bytes, 1);
     if (written == bytes.iov_len)
-        return;
+        return true;
     atomic_store_explicit(&map->error, JITDUMP_ERROR_PERF_MAP, memory_order_relaxed);
     if (written != 0 && !map->file.is_joined) /* else what is cut may be the other's */
         cut_to_whole_lines(&map->file);
+    return false;
+}
+
+/* Writes what is there if a longest line might not fit any more. */
+static bool add_line(struct perf_map *map, struct perf_map_lines *lines, uint64_t code_addr,
+                     uint64_t code_size, const char *prefix, const char *name, size_t name_size)
+{
+    if (lines->capacity - lines->size < LINE_SIZE && !write_gathered(map, lines))
+        return false;
+    lines->size += format_line(lines->bytes + lines->size, code_addr, code_size, prefix, name,
+                               name_size);
+    return true;
 }
 
 static _Atomic(struct perf_map_function *) *find_list(const struct perf_map *map,
@@ -142,11 +154,45 @@ static void keep_function(struct perf_map *map, uint64_t code_index, uint64_t co
         continue;
 }
 
+static bool has_failed(const struct perf_map *map)
+{
+    return atomic_load_explicit(&map->error, memory_order_relaxed) != 0;
+}
+
+void jd_perf_map_begin(struct perf_map *map, struct perf_map_lines *lines, uint64_t records_size)
+{
+    *lines = (struct perf_map_lines){NULL, 0, 0};
+    if (has_failed(map))
+        return;
+    /* A line is shorter than its function's records. */
+    lines->capacity = (size_t)records_size + LINE_SIZE;
+    lines->bytes = malloc(lines->capacity);
+    if (lines->bytes == NULL)
+        atomic_store_explicit(&map->error, JITDUMP_ERROR_PERF_MAP, memory_order_relaxed);
+}
+
+void jd_perf_map_add(struct perf_map *map, struct perf_map_lines *lines, uint64_t code_index,
+                     uint64_t code_addr, uint64_t code_size, const char *prefix, const char *name,
+                     size_t name_size)
+{
+    keep_function(map, code_index, code_addr, code_size, prefix, name, name_size);
+    if (lines->bytes != NULL && !has_failed(map))
+        add_line(map, lines, code_addr, code_size, prefix, name, name_size);
+}
+
+void jd_perf_map_end(struct perf_map *map, struct perf_map_lines *lines)
+{
+    write_gathered(map, lines);
+    free(lines->bytes);
+}
+
 void jd_perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_addr,
                       uint64_t code_size, const char *prefix, const char *name, size_t name_size)
 {
-    keep_function(map, code_index, code_addr, code_size, prefix, name, name_size);
-    write_line(map, code_addr, code_size, prefix, name, name_size);
+    char line[LINE_SIZE];
+    struct perf_map_lines lines = {line, 0, sizeof(line)};
+    jd_perf_map_add(map, &lines, code_index, code_addr, code_size, prefix, name, name_size);
+    write_gathered(map, &lines);
 }
 
 void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
@@ -160,37 +206,30 @@ void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_co
     if (function == NULL)
         return;
     atomic_store_explicit(&function->code_addr, new_code_addr, memory_order_relaxed);
-    write_line(map, new_code_addr, code_size, "", function->name, strlen(function->name));
-}
-
-static bool write_map_lines(struct perf_map *map, char *lines, size_t size)
-{
-    const struct iovec bytes = {lines, size};
-    return size == 0 || jd_new_file_append(&map->file, &bytes, 1) == size;
+    if (has_failed(map))
+        return;
+    char line[LINE_SIZE];
+    struct perf_map_lines lines = {line, 0, sizeof(line)};
+    add_line(map, &lines, new_code_addr, code_size, "", function->name, strlen(function->name));
+    write_gathered(map, &lines);
 }
 
 /* A line for each function, where it is now. */
 static bool write_map_functions(struct perf_map *map)
 {
-    char lines[LINES_SIZE];
-    size_t size = 0;
+    char bytes[CHILD_LINES_SIZE];
+    struct perf_map_lines lines = {bytes, 0, sizeof(bytes)};
     for (uint32_t i = 0; i < PERF_MAP_LISTS; i++) {
         /* The process has one thread, or those that are here wait for this one. */
         const struct perf_map_function *function =
             atomic_load_explicit(&map->functions[i], memory_order_relaxed);
-        for (; function != NULL; function = function->next) {
-            if (LINES_SIZE - size < LINE_SIZE) {
-                if (!write_map_lines(map, lines, size))
-                    return false;
-                size = 0;
-            }
-            size += format_line(lines + size,
-                                atomic_load_explicit(&function->code_addr, memory_order_relaxed),
-                                function->code_size, "", function->name,
-                                strlen(function->name));
-        }
+        for (; function != NULL; function = function->next)
+            if (!add_line(map, &lines,
+                          atomic_load_explicit(&function->code_addr, memory_order_relaxed),
+                          function->code_size, "", function->name, strlen(function->name)))
+                return false;
     }
-    return write_map_lines(map, lines, size);
+    return write_gathered(map, &lines);
 }
 
 int jd_perf_map_start_in_child(struct perf_map *map, uint32_t pid)

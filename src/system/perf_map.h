@@ -2,8 +2,8 @@
  * The perf map, /tmp/perf-<pid>.map: a line of text for each piece of code, for what reads no
  * jitdump.
  *
- * Lines are single writes to an O_APPEND descriptor, which the kernel keeps apart: no lock. A
- * move's line needs the name of the load's, and a child's map has a line for each of its parent's
+ * Lines, one or those of a batch, are single writes to an O_APPEND descriptor, which the kernel keeps
+ * apart: no lock. A move's line needs the name of the load's, and a child's map has a line for each of its parent's
  * functions: so the functions are kept, in a list for each hash of the code_index, to whose head
  * any thread can add.
  */
@@ -49,8 +49,24 @@ void jd_perf_map_path(uint32_t pid, char path[PERF_MAP_PATH_SIZE]);
  * more of an error. */
 int jd_perf_map_open(struct perf_map *map, uint32_t pid, int signal);
 
+/* Lines that are written together. */
+struct perf_map_lines {
+    char *bytes;
+    size_t size;
+    size_t capacity;
+};
+
 void jd_perf_map_load(struct perf_map *map, uint64_t code_index, uint64_t code_addr,
                       uint64_t code_size, const char *prefix, const char *name, size_t name_size);
+
+/* Many loads, of which the end writes all lines at once. `records_size`: how many bytes their records
+ * have in the dump. */
+void jd_perf_map_begin(struct perf_map *map, struct perf_map_lines *lines, uint64_t records_size);
+void jd_perf_map_add(struct perf_map *map, struct perf_map_lines *lines, uint64_t code_index,
+                     uint64_t code_addr, uint64_t code_size, const char *prefix, const char *name,
+                     size_t name_size);
+void jd_perf_map_end(struct perf_map *map, struct perf_map_lines *lines);
+
 void jd_perf_map_move(struct perf_map *map, uint64_t code_index, uint64_t new_code_addr,
                       uint64_t code_size);
 

@@ -28,6 +28,15 @@ def function_2023(function: Function) -> Function:
     return function._replace(start_column=from_zero(function.start_column))
 
 
+def call_place_2023(case: Description, caller: int) -> Tuple[int, int]:
+    """The line and column of a call. The record has no file for them: they are of the caller's."""
+    frame = case.frame(caller)
+    own = case.positions[caller].caller == NONE
+    if own and frame.function.file != case.outer().file:
+        return 0, 0
+    return frame.line, from_zero(frame.column)
+
+
 def calls_2023(case: Description) -> List[decoder.Call]:
     """Every inlined call with its path and its ranges. A call is a caller's position and a
     function."""
@@ -41,14 +50,27 @@ def calls_2023(case: Description) -> List[decoder.Call]:
     for (caller, function), members in offsets.items():
         path = []
         while caller != NONE:
-            frame = case.frame(caller)
-            path.append((function_2023(case.functions[function]), frame.line,
-                         from_zero(frame.column)))
+            path.append((function_2023(case.functions[function]),
+                         *call_place_2023(case, caller)))
             caller, function = case.positions[caller].caller, case.positions[caller].function
         starts = sorted(o for o in members if o - 1 not in members)
         ends = sorted(o + 1 for o in members if o + 1 not in members)
         calls.append(decoder.Call(tuple(reversed(path)), tuple(zip(starts, ends))))
     return calls
+
+
+def chain_2023(case: Description, position: int) -> List[Tuple[Function, Tuple[int, int]]]:
+    """Innermost first. The outermost function is the record's first."""
+    if position == NONE:
+        return [(function_2023(case.outer()), (0, 0))]
+    frame = case.frame(position)
+    places = [(frame.line, from_zero(frame.column))]
+    functions = []
+    while case.positions[position].caller != NONE:
+        functions.append(function_2023(case.frame(position).function))
+        position = case.positions[position].caller
+        places.append(call_place_2023(case, position))
+    return list(zip(functions + [function_2023(case.outer())], places))
 
 
 def expect_2023(case: Description, data: bytes) -> None:
@@ -60,7 +82,7 @@ def expect_2023(case: Description, data: bytes) -> None:
         here = [call for call in calls
                 if any(start <= offset < end for start, end in call.ranges)]
         line = lines[offset]
-        chain = case.chain(position) if position != NONE else [Frame(case.outer(), 0, 0)]
+        chain = chain_2023(case, position)
         innermost = (line.line, line.column) if line and line.line else (0, 0)
         # Innermost first: each function with the line in it.
         deepest = max(here, key=lambda call: len(call.path)).path if here else ()
@@ -68,11 +90,9 @@ def expect_2023(case: Description, data: bytes) -> None:
         functions = [outer] + [function for function, _, _ in deepest]
         places = [(call_line, column) for _, call_line, column in deepest] + [innermost]
         found = list(zip(functions, places))[::-1]
-        expected = [(function_2023(frame.function), (frame.line, from_zero(frame.column)))
-                    for frame in chain]
-        assert found == expected, f"2023 at {offset}: {found}, not {expected}"
+        assert found == chain, f"2023 at {offset}: {found}, not {chain}"
         if line and line.line:
-            assert line.file == chain[0].function.file, f"file at {offset}: {line.file}"
+            assert line.file == case.frame(position).function.file, f"file at {offset}: {line.file}"
 
 
 def expect_2026(case: Description, code_addr: int, data: bytes) -> None:

@@ -87,7 +87,10 @@ def random_functions(random_: random.Random) -> List[Function]:
 
 def random_positions(random_: random.Random, functions: List[Function], lines: Sequence[int],
                      columns: Sequence[int]) -> List[Position]:
-    outer = random_.randrange(len(functions))
+    outer = random_.choice(functions).name
+    # It may come from several files.
+    outers = [i for i, function in enumerate(functions) if function.name == outer]
+    outers = outers[:random_.choice([1, 1, 3])]
     # How readily a position is inlined in one of the last few, which makes chains deep, or in
     # any, which makes trees broad; or all in the first, with many functions at one caller.
     deep = random_.random()
@@ -95,7 +98,7 @@ def random_positions(random_: random.Random, functions: List[Function], lines: S
     inlined = random_.random()
     positions: List[Position] = []
     for index in range(random_.randint(1, random_.choice([2, 8, 30, 30, 400]))):
-        caller, function = NONE, outer
+        caller, function = NONE, random_.choice(outers)
         if index > 0 and random_.random() < inlined:
             first = max(0, index - 3) if random_.random() < deep else 0
             caller = 0 if broad else random_.randrange(first, index)
