@@ -203,6 +203,10 @@ static void take_track(struct description *description, struct input *input,
             .flags = choice};
     }
 
+    /* The code's own function, and perhaps a part of it from another file. */
+    const uint32_t outers =
+        track->function_count > 1 && functions[1].name == functions[0].name ? 2 : 1;
+
     /* As deep a chain as there may be, and one position more; or a tree. */
     const bool deep = (bits & 12) == 12;
     track->position_count = deep ? 1000 + take_u8(input) % 32 : 1 + take_u8(input) % 100;
@@ -212,7 +216,7 @@ static void take_track(struct description *description, struct input *input,
         const uint8_t choice = deep ? 0x41 : take_u8(input);
         const bool inlined = i != 0 && (choice & 0xc0) != 0;
         positions[i] = (struct jitdump_position){
-            .function = inlined ? choice % (uint32_t)track->function_count : 0,
+            .function = inlined ? choice % (uint32_t)track->function_count : (choice & 1) % outers,
             .line = choice & 7,
             .column = choice >> 3 & 3,
             .caller = !inlined             ? JITDUMP_NONE

@@ -215,6 +215,17 @@ static void make_chain(struct chain *chain, const struct jitdump_track *track, u
         chain->positions[i] = position;
 }
 
+/* A call's line is of the caller's file, which is that of the outer function's first part. */
+static struct place call_place(const struct jitdump_track *track, uint32_t caller)
+{
+    const struct jitdump_function *function = function_of(track, caller);
+    const struct jitdump_function *outer = outer_function(track);
+    if (track->positions[caller].caller == JITDUMP_NONE &&
+        strcmp(has_file(function) ? function->file : "", has_file(outer) ? outer->file : "") != 0)
+        return (struct place){0, 0, NULL};
+    return place_of(track, caller);
+}
+
 static void check_calls_at(const struct record_2023 *record, const struct jitdump_track *track,
                            uint32_t code_offset, uint32_t position)
 {
@@ -230,7 +241,7 @@ static void check_calls_at(const struct record_2023 *record, const struct jitdum
             expect("depth of a call", call.depth, depth);
             if (++depth >= chain.length)
                 wrong("calls at an offset", depth, chain.length);
-            const struct place place = place_of(track, chain.positions[depth - 1]);
+            const struct place place = call_place(track, chain.positions[depth - 1]);
             check_function_2023(record, call.function_index,
                                 function_of(track, chain.positions[depth]));
             expect("line of a call", call.call_line_number, place.line);

@@ -33,8 +33,11 @@ class Piece(NamedTuple):
     def chain(self, offset_position: int, dialect: int, outermost: bool) -> Chain:
         if offset_position == NONE:
             return [Place(self.name, None, 0)]
+        frames = self.description.chain(offset_position)
+        if dialect == SAMPLY_2023:
+            frames[1:] = self.description.callers_2023(offset_position)
         places = [Place(f.function.name, f.function.file if f.line else None, f.line, f.column)
-                  for f in self.description.chain(offset_position)]
+                  for f in frames]
         if dialect == PERF:
             places = [places[-1 if outermost else 0]]
         places[-1] = places[-1]._replace(function=self.name)

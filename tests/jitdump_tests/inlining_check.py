@@ -28,31 +28,22 @@ def function_2023(function: Function) -> Function:
     return function._replace(start_column=from_zero(function.start_column))
 
 
-def call_place_2023(case: Description, caller: int) -> Tuple[int, int]:
-    """The line and column of a call. The record has no file for them: they are of the caller's."""
-    frame = case.frame(caller)
-    own = case.positions[caller].caller == NONE
-    if own and frame.function.file != case.outer().file:
-        return 0, 0
-    return frame.line, from_zero(frame.column)
-
-
 def calls_2023(case: Description) -> List[decoder.Call]:
     """Every inlined call with its path and its ranges. A call is a caller's position and a
     function."""
     offsets: Dict[Tuple[int, int], Set[int]] = {}
+    inside: Dict[Tuple[int, int], int] = {}  # one of its positions
     for offset, position in enumerate(case.position_at()):
         while position != NONE and case.positions[position].caller != NONE:
             caller, function = case.positions[position].caller, case.positions[position].function
             offsets.setdefault((caller, function), set()).add(offset)
+            inside[caller, function] = position
             position = caller
     calls = []
-    for (caller, function), members in offsets.items():
-        path = []
-        while caller != NONE:
-            path.append((function_2023(case.functions[function]),
-                         *call_place_2023(case, caller)))
-            caller, function = case.positions[caller].caller, case.positions[caller].function
+    for call, members in offsets.items():
+        functions = [frame.function for frame in case.chain(inside[call])[:-1]]
+        path = [(function_2023(function), frame.line, from_zero(frame.column))
+                for function, frame in zip(functions, case.callers_2023(inside[call]))]
         starts = sorted(o for o in members if o - 1 not in members)
         ends = sorted(o + 1 for o in members if o + 1 not in members)
         calls.append(decoder.Call(tuple(reversed(path)), tuple(zip(starts, ends))))
@@ -63,14 +54,10 @@ def chain_2023(case: Description, position: int) -> List[Tuple[Function, Tuple[i
     """Innermost first. The outermost function is the record's first."""
     if position == NONE:
         return [(function_2023(case.outer()), (0, 0))]
-    frame = case.frame(position)
-    places = [(frame.line, from_zero(frame.column))]
-    functions = []
-    while case.positions[position].caller != NONE:
-        functions.append(function_2023(case.frame(position).function))
-        position = case.positions[position].caller
-        places.append(call_place_2023(case, position))
-    return list(zip(functions + [function_2023(case.outer())], places))
+    frames = [case.frame(position)] + case.callers_2023(position)
+    functions = [frame.function for frame in frames[:-1]] + [case.outer()]
+    return [(function_2023(function), (frame.line, from_zero(frame.column)))
+            for function, frame in zip(functions, frames)]
 
 
 def expect_2023(case: Description, data: bytes) -> None:

@@ -72,6 +72,14 @@ class Description(NamedTuple):
             index = self.positions[index].caller
         return frames
 
+    def callers_2023(self, index: int) -> List[Frame]:
+        """The chain without its innermost, as the record of 2023 says it: it has no file for a call, whose
+        line is one of the caller's file. So calls in other files of the code's own function have none."""
+        frames = self.chain(index)[1:]
+        if frames and frames[-1].function.file != self.outer().file:
+            frames[-1] = Frame(frames[-1].function, 0, 0)
+        return frames
+
     def outer(self) -> Function:
         return next(self.functions[p.function] for p in self.positions if p.caller == NONE)
 

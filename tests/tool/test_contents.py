@@ -159,9 +159,12 @@ class Contents(unittest.TestCase):
             if position == NONE:
                 self.assertEqual((len(found), found[0].line), (1, 0))
                 continue
+            frames = case.chain(position)
+            if dialect == SAMPLY_2023:
+                frames[1:] = case.callers_2023(position)
             expected = [tool.Frame(frame.function.name, frame.function.file if frame.line else None,
                                    frame.line, column(frame.column))
-                        for frame in case.chain(position)]
+                        for frame in frames]
             if dialect == PERF:
                 expected = [expected[0]._replace(function=None)]
             self.assertEqual([frame if frame.line else frame._replace(file=None, column=0)
