@@ -40,6 +40,7 @@ need mandoc mandoc
 need qemu-aarch64 qemu-user
 need aarch64-linux-gnu-gcc 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
 need riscv64-linux-gnu-gcc 'gcc-riscv64-linux-gnu libc6-dev-riscv64-cross'
+need zstd zstd
 need php8.2 'php8.2-cli php8.2-opcache'
 need_header dnnl.h libdnnl-dev
 # For what tests ask PyPI for.

@@ -143,7 +143,7 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
                                  "write CLOCK_MONOTONIC times, and perf record -k mono"},
     [FINDING_COMPRESSED] = {"compressed", "P32", SEVERITY_ERROR,
                             "the profile is compressed: perf inject --jit finds nothing in it",
-                            "perf record without -z; jitdump inject says how to unpack it"},
+                            "perf record without -z; or jitdump inject, which unpacks it by zstd"},
     [FINDING_NO_MAPPING] = {"no-mapping", "P1", SEVERITY_ERROR,
                             "the profile has no executable mapping of the dump: perf does not know that "
                             "there is one",

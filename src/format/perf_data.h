@@ -37,6 +37,9 @@ _Static_assert(sizeof(struct perf_data_header) == 104, "perf.data");
 /* Of the features: where the AUX traces' events lie. A number of them, then for each its offset in the
  * file and its size, 8 bytes each. */
 #define PERF_FEATURE_AUXTRACE 18
+/* The profile has several files; some of its events are compressed. */
+#define PERF_FEATURE_DIR_FORMAT 24
+#define PERF_FEATURE_COMPRESSED 27
 /* Descriptions of tracepoints. */
 #define PERF_FEATURE_TRACING_DATA 1
 

@@ -138,10 +138,6 @@ static enum scan_error take_event(struct profile_scan *scan, const struct perf_d
     case PERF_EVENT_TIME_CONV:
         take_conversion(scan, jd_perf_event_cursor(data, event));
         return SCAN_OK;
-    case PERF_EVENT_COMPRESSED:
-    case PERF_EVENT_COMPRESSED2:
-        scan->compressed = true;
-        return SCAN_OK;
     default:
         return SCAN_OK;
     }

@@ -39,7 +39,6 @@ struct profile_scan {
     uint64_t dump_count;
     uint64_t dump_capacity;
 
-    bool compressed;
     bool stack_copies; /* for --call-graph dwarf */
     bool has_times;
     /* Of PERF_EVENT_TIME_CONV. */

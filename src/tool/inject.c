@@ -92,8 +92,8 @@ static bool find_hiding(struct injecting *injecting)
 static void keep_private(const char *profile, int fd)
 {
     struct stat status;
-    if (stat(profile, &status) == 0 && S_ISREG(status.st_mode))
-        fchmod(fd, status.st_mode & 0777);
+    if (stat(profile, &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+        fchmod(fd, status.st_mode & 0666);
 }
 
 static bool write_profile(struct injecting *injecting)
@@ -136,11 +136,8 @@ static bool inject_all(struct injecting *injecting)
 static bool is_fit(const struct injecting *injecting)
 {
     const char *const profile = injecting->request->profile;
-    if (injecting->scan.compressed)
-        complain("%s: is compressed, and perf inject leaves it so: leave out -z of perf record",
-                 profile);
-    else if (injecting->scan.stack_copies &&
-             (injecting->request->only_sampled || injecting->request->by_name))
+    if (injecting->scan.stack_copies &&
+        (injecting->request->only_sampled || injecting->request->by_name))
         complain("%s: has copies of the stack (perf record --call-graph dwarf), for which all code "
                  "is needed in its place: leave out --%s", profile,
                  injecting->request->by_name ? "by-name" : "only-sampled");

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "tool/command.h"
 #include "tool/inject.h"
+#include "tool/inject_input.h"
 #include "tool/messages.h"
 #include "tool/record_directory.h"
 #include "tool/record_environment.h"
@@ -12,7 +13,6 @@
 
 #include "reader/mapped_file.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,12 +123,8 @@ static bool finish(const struct record_directory *directory)
 {
     struct mapped_file file;
     struct perf_data data;
-    const int error = jd_mapped_file_open(&file, directory->recorded);
-    if (error != 0) {
-        complain("%s: %s", directory->recorded,
-                 error == EINVAL ? "is no single file, as it has to be" : strerror(error));
+    if (!open_profile(&file, directory->recorded))
         return false;
-    }
     const struct inject_request request = {
         .profile = directory->recorded,
         .output = directory->profile,

@@ -15,6 +15,7 @@
 #include "inject/hidden_code.h"
 #include "inject/layout.h"
 #include "inject/pipe_profile.h"
+#include "inject/plain_profile.h"
 #include "inject/profile_writer.h"
 #include "reader/read_history.h"
 
@@ -29,9 +30,9 @@ const char *target_output;
 
 #define INPUT_HEADER_SIZE 6
 
-enum { LAYERS = 3, ONLY_SAMPLED = 4, WITH_HOLE = 8, DROP = 16, BY_NAME = 32 };
+enum { LAYERS = 3, ONLY_SAMPLED = 4, WITH_HOLE = 8, DROP = 16, BY_NAME = 32, PARTS = 64 };
 
-static int files[3]; /* an ELF file, a profile, one that went through a pipe */
+static int files[4]; /* an ELF file, a profile, one that went through a pipe, one of several files */
 
 static void write_files(const struct history *history, const struct layout *layout,
                         struct ranges *used, uint8_t bits)
@@ -209,6 +210,43 @@ static bool convert(struct span *profile)
     return true;
 }
 
+/* A profile with other parts: its own events once more, as a file, and as what was compressed. If it can be
+ * written, all of its events can be read. */
+static void join(const struct perf_data *data)
+{
+    const struct span events = {data->file.data + data->header.data.offset,
+                                data->data_end - data->header.data.offset};
+    struct profile_part parts[] = {{.events = *data, .unpacked = events},
+                                   {.events = jd_events_alone(events)}};
+    struct problem problem;
+    struct plain_problem plain_problem = {0};
+    struct stat status;
+    struct perf_data plain;
+    struct perf_event event;
+    if (jd_part_is_compressed(&parts[0])) {
+        REQUIRE(ftruncate(files[3], 0) == 0);
+        REQUIRE(jd_part_write_frame(files[3], &parts[0], &problem) != PLAIN_NOT_READABLE ||
+                problem.reason != NULL);
+    }
+    REQUIRE(ftruncate(files[3], 0) == 0);
+    const enum plain_error error = jd_plain_profile_write(files[3], parts, 2, &plain_problem);
+    REQUIRE(error != PLAIN_NOT_READABLE || plain_problem.problem.reason != NULL);
+    if (error != PLAIN_OK)
+        return;
+    REQUIRE(fstat(files[3], &status) == 0);
+    const struct span file = {mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, files[3], 0),
+                              (uint64_t)status.st_size};
+    REQUIRE(file.data != MAP_FAILED);
+    /* What lies behind the events in the old file is not in the new one. */
+    if (jd_perf_data_init(&plain, file) == PERF_DATA_OK) {
+        while (jd_perf_data_next(&plain, &event))
+            REQUIRE(event.type != PERF_EVENT_FINISHED_ROUND && event.type != PERF_EVENT_COMPRESSED);
+        REQUIRE(plain.end == PERF_DATA_ENDS);
+    }
+    jd_perf_data_free(&plain);
+    munmap((void *)(uintptr_t)file.data, (size_t)file.size);
+}
+
 static void inject_profile(const struct history *history, struct span profile, uint8_t bits)
 {
     struct perf_data data;
@@ -217,7 +255,9 @@ static void inject_profile(const struct history *history, struct span profile, u
         return;
     const enum perf_data_error error = jd_perf_data_init(&data, profile);
     REQUIRE(!converted || error != PERF_DATA_NOT_READABLE);
-    if (error == PERF_DATA_OK)
+    if (error == PERF_DATA_OK && (bits & PARTS) != 0)
+        join(&data);
+    else if (error == PERF_DATA_OK)
         inject(history, &data, bits);
     jd_perf_data_free(&data);
     if (converted)
@@ -237,7 +277,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 4; i++)
         files[i] = memfd_create("file", 0);
     return 0;
 }

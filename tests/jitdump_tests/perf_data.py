@@ -2,7 +2,7 @@
 
 import pathlib
 import struct
-from typing import List, Tuple
+from typing import Iterator, List, Set, Tuple
 
 # struct perf_file_header: magic, size, attr_size; then offset and size of attrs, data and
 # event_types; then 256 bits that say which feature sections there are.
@@ -11,6 +11,7 @@ DATA_OFFSET, DATA_SIZE = 5, 6  # in the unpacked header
 SECTION = struct.Struct("=QQ")
 EVENT_HEADER = struct.Struct("=IHH")  # type, misc, size
 PERF_RECORD_LOST, PERF_RECORD_AUXTRACE, PERF_RECORD_TIME_CONV = 2, 71, 79
+PERF_RECORD_COMPRESSED = {81, 83}
 FEATURE_AUXTRACE = 18
 
 
@@ -33,6 +34,26 @@ def put_event(path: pathlib.Path, kind: int, payload: bytes) -> None:
             events.append(content[offset:offset + size])
         offset += size
     replace_data(path, b"".join(events))
+
+
+def events(content: bytes, start: int = -1) -> Iterator[Tuple[int, int, int]]:
+    """Type, offset and size of each event; of a file without header, from `start` on."""
+    end = len(content)
+    if start < 0:
+        header = FILE_HEADER.unpack_from(content)
+        start, end = header[DATA_OFFSET], header[DATA_OFFSET] + header[DATA_SIZE]
+    while start < end:
+        kind, _, size = EVENT_HEADER.unpack_from(content, start)
+        yield kind, start, size
+        start += size
+
+
+def kinds(path: pathlib.Path) -> Set[int]:
+    """The types of events in a profile, which may be a directory."""
+    if not path.is_dir():
+        return {kind for kind, _, _ in events(path.read_bytes())}
+    return {kind for file in path.iterdir()
+            for kind, _, _ in events(file.read_bytes(), -1 if file.name == "data" else 0)}
 
 
 def replace_data(path: pathlib.Path, data: bytes) -> None:

@@ -9,6 +9,7 @@ import pathlib
 import struct
 import shutil
 import unittest
+from typing import Optional
 
 from jitdump_tests import perf, perf_data, tool
 from jitdump_tests.perf_case import PerfTest, Profile
@@ -40,9 +41,10 @@ class InjectTest(PerfTest):
         session.__class__ = Session
         return session
 
-    def verdict(self, session: Session, truth: Truth, named: bool = True) -> None:
+    def verdict(self, session: Session, truth: Truth, named: bool = True,
+                samples: Optional[list[perf.Sample]] = None) -> None:
         """All samples in generated code are named right, or none is named."""
-        profile = Profile(session, truth, session.samples())
+        profile = Profile(session, truth, samples or session.samples())
         self.assertGreater(profile.verdict.total, 100)
         self.assertEqual(profile.verdict.wrong[:5], [])
         if named:
@@ -176,6 +178,28 @@ class Discovery(InjectTest):
         session.options = ("--pid", truth.pid, renamed)
         self.profile_renamed(session, truth)
 
+    def test_whole_machine(self) -> None:
+        """perf record -a: two JITs, one of which forks, with dumps in two places."""
+        session = self.session()
+        outputs = [session.directory / name for name in ("forking", "plain")]
+        elsewhere = session.directory / "elsewhere"
+        elsewhere.mkdir()
+        script = ('"$1" --duration-ms 400 fork >"$2" & '
+                  'JITDUMPDIR=$4 "$1" --duration-ms 400 lines >"$3"; wait')
+        done = session.perf(*perf.RECORD, *perf.MONOTONIC, "-a", "-o", session.data, "--", "sh", "-c",
+                            script, "sh", perf.WORKLOAD, *outputs, elsewhere, check=False)
+        if done.returncode != 0:
+            self.skipTest(f"perf record -a is not permitted: {done.stderr}")
+        session.inject(check=False)  # other processes may be there, which have ended with their dumps
+        truths = [Truth(path.read_text(encoding="utf-8")) for path in outputs]
+        # Not asking for the lines of whatever else runs here.
+        files = pathlib.Path(f"{session.injected}.jit").iterdir()
+        samples = session.samples([str(file) for file in files])
+        for truth in truths:
+            self.verdict(session, truth, samples=samples)
+        pids = {sample.pid for sample in samples if sample.symbol in truths[0].functions}
+        self.assertEqual(len(pids), 2, "the process and its child")
+
     def profile_renamed(self, session: Session, truth: Truth) -> None:
         session.inject()
         self.verdict(session, truth)
@@ -274,12 +298,77 @@ class Outputs(InjectTest):
             self.assertEqual(refused.status, 2, size)
             self.assertFalse((session.directory / "none").exists())
 
-    def test_refused(self) -> None:
-        session = self.session()
-        session.perf(*perf.RECORD, *perf.MONOTONIC, "-z", "-o", session.data, "--", "true")
+    def refused(self, session: Session, what: str) -> None:
         done = session.inject(check=False)
+        self.assertEqual((done.status, session.injected.exists()), (2, False), done.err)
+        self.assertIn(what, done.err)
+
+    def recorded(self, session: Session, *how: str) -> list[Truth]:
+        """Two processes, with ways of recording that this perf may not have."""
+        outputs = [session.directory / name for name in ("first", "second")]
+        script = '"$1" --duration-ms 300 reuse >"$2" & "$1" --duration-ms 300 lines >"$3"; wait'
+        done = session.perf(*perf.RECORD, *perf.MONOTONIC, *how, "-o", session.data, "--", "sh", "-c",
+                            script, "sh", perf.WORKLOAD, *outputs, check=False)
+        if done.returncode != 0:
+            self.skipTest(f"{how}: {done.stderr}")
+        return [Truth(path.read_text(encoding="utf-8")) for path in outputs]
+
+    def samples_of(self, session: Session, profile: pathlib.Path) -> list[str]:
+        """All samples, in no order."""
+        return sorted(session.perf("script", "--ns", "-G", "-F", "pid,tid,time,ip", "-i",
+                                   profile).stdout.splitlines())
+
+    def test_several_files(self) -> None:
+        session = self.session()
+        truths = self.recorded(session, "--threads")
+        self.assertTrue(session.data.is_dir())
+        session.inject()
+        self.assertEqual(session.injected.stat().st_mode & 0o77, 0)
+        self.assertEqual(self.samples_of(session, session.injected),
+                         self.samples_of(session, session.data))
+        for truth in truths:
+            self.verdict(session, truth)
+        session.injected.unlink()
+        part = max(session.data.glob("data.*"), key=lambda path: path.stat().st_size)
+        part.write_bytes(part.read_bytes()[:-1])
+        self.refused(session, f"{part.name}: at offset")
+        (session.data / "data").unlink()
+        self.refused(session, "data: No such file")
+
+    @unittest.skipIf(not shutil.which("zstd"), "zstd is not installed")
+    def test_compressed(self) -> None:
+        for how in (("-z",), ("-z", "--threads")):
+            with self.subTest(how):
+                session = self.session()
+                truths = self.recorded(session, *how)
+                if perf_data.PERF_RECORD_COMPRESSED.isdisjoint(perf_data.kinds(session.data)):
+                    self.skipTest("this perf can't compress")
+                session.inject()
+                self.assertEqual(self.samples_of(session, session.injected),
+                                 self.samples_of(session, session.data))
+                for truth in truths:
+                    self.verdict(session, truth)
+
+    @unittest.skipIf(not shutil.which("zstd"), "zstd is not installed")
+    def test_compressed_and_damaged(self) -> None:
+        session = self.session()
+        self.recorded(session, "-z")
+        whole = session.data.read_bytes()
+        # The newer kind of event has a size in front. What is behind begins a block or the frame.
+        places = [offset + (8 if kind == 81 else 16) for kind, offset, _ in perf_data.events(whole)
+                  if kind in perf_data.PERF_RECORD_COMPRESSED]
+        if not places:
+            self.skipTest("this perf can't compress")
+        for at in (places[0], places[-1]):
+            broken = bytearray(whole)
+            broken[at:at + 8] = bytes(byte ^ 0xff for byte in broken[at:at + 8])
+            session.data.write_bytes(broken)
+            self.refused(session, "compressed")
+        session.data.write_bytes(whole)
+        environment = {**os.environ, "PATH": str(session.directory)}
+        done = tool.run("inject", "-i", session.data, "-o", session.injected, env=environment)
         self.assertEqual((done.status, session.injected.exists()), (2, False))
-        self.assertIn("leave out -z of perf record", done.err)
+        self.assertIn("install zstd, or leave out -z of perf record", done.err)
 
     def test_nothing_to_inject(self) -> None:
         session = self.session()
