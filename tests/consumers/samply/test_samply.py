@@ -14,20 +14,19 @@ import gzip
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
-import urllib.request
 
+from jitdump_tests import samply
+from jitdump_tests.samply import SAMPLY
 from jitdump_tests.tiered_log import Code, Log
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = HERE.parent.parent.parent / "examples" / "tiered" / "program.tl"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
-SAMPLY = os.environ.get("SAMPLY") or shutil.which("samply")
 TIERED = ""
 SAMPLES_MIN = 300
 HEADER_SIZE = 40
@@ -96,31 +95,11 @@ class Profile:
                 category = self.categories[frames["category"][frame]]
                 self.samples.append((name, category, frames["address"][frame], time * 1e6))
 
-    def symbolicate(self, path: pathlib.Path, directory: str) -> tuple[bool, dict[int, dict]]:
-        """Whether samply's own server, which the profiler's page asks, knows the dump, and what it
-        says of each address."""
+    def symbolicate(self, path: pathlib.Path) -> tuple[bool, dict[int, dict]]:
+        """Whether samply's own server knows the dump, and what it says of each address."""
         addresses = sorted({address for _, _, address, _ in self.samples})
-        with subprocess.Popen([str(SAMPLY), "load", "--no-open", "-P", "3100+", str(path)],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              universal_newlines=True, cwd=directory) as server:
-            try:
-                for line in server.stdout or ():
-                    found = re.search(r"symbolServer=http%3A%2F%2F127.0.0.1%3A(\d+)%2F(\w+)", line)
-                    if found:
-                        break
-                else:
-                    raise AssertionError("samply load ended early")
-                query = {"memoryMap": [[self.lib["debugName"], self.lib["breakpadId"]]],
-                         "stacks": [[[0, address] for address in addresses]]}
-                request = urllib.request.Request(
-                    f"http://127.0.0.1:{found[1]}/{found[2]}/symbolicate/v5",
-                    json.dumps(query).encode())
-                with urllib.request.urlopen(request, timeout=60) as answer:
-                    (result,) = json.load(answer)["results"]
-            finally:
-                server.kill()
-        (known,) = result["found_modules"].values()
-        return known, dict(zip(addresses, result["stacks"][0]))
+        known, answers = samply.symbolicate(path, [self.lib], [(0, address) for address in addresses])
+        return known[0], dict(zip(addresses, answers))
 
 
 class Samply(unittest.TestCase):
@@ -133,7 +112,7 @@ class Samply(unittest.TestCase):
             "--jitdump", dialect, "--log", log_path, "--rounds", "16000", "--hot", "40000000",
             PROGRAM, directory=directory)
         log, profile = Log(log_path), Profile(path)
-        known, lines = profile.symbolicate(path, directory)
+        known, lines = profile.symbolicate(path)
         self.assertTrue(known)
 
         # samply puts all code of a dump one behind the other, in the order of the loads.
@@ -180,7 +159,7 @@ class Samply(unittest.TestCase):
         later = header[:TIME.start] + (time + 1).to_bytes(8, sys.byteorder) + header[TIME.stop:]
         for left, expected in ((header, True), (later, False)):
             dump.write_bytes(left)
-            known, lines = profile.symbolicate(path, str(path.parent))
+            known, lines = profile.symbolicate(path)
             self.assertEqual(known, expected)
             self.assertEqual([line for line in lines.values() if "function" in line], [])
 
