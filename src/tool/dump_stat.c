@@ -17,6 +17,7 @@
 
 struct group {
     struct span name;
+    uint64_t hash; /* so that a name far back in the file is looked at only if it can be the same */
     uint64_t count;
     uint64_t bytes;
 };
@@ -57,7 +58,7 @@ static bool groups_add(struct groups *groups, struct span name, uint64_t bytes)
     uint64_t at = hash & groups->mask;
     while (groups->places[at] != HISTORY_NONE) {
         struct group *const group = &groups->groups[groups->places[at]];
-        if (group->name.size == name.size &&
+        if (group->hash == hash && group->name.size == name.size &&
             memcmp(group->name.data, name.data, (size_t)name.size) == 0) {
             group->count++;
             group->bytes += bytes;
@@ -71,7 +72,7 @@ static bool groups_add(struct groups *groups, struct span name, uint64_t bytes)
         return false;
     groups->groups = more;
     groups->places[at] = groups->count;
-    more[groups->count++] = (struct group){name, 1, bytes};
+    more[groups->count++] = (struct group){name, hash, 1, bytes};
     return true;
 }
 
@@ -125,7 +126,8 @@ static bool count(const struct history *history, const struct mapped_file *file,
     uint64_t passed = 0;
     for (uint32_t i = 0; done && i < history->piece_count; i++) {
         const struct piece *const piece = &history->pieces[i];
-        jd_mapped_file_pass(file, &passed, piece->load);
+        if (jd_mapped_file_pass(file, &passed, piece->load))
+            jd_mapped_file_release(file); /* the names before it, too, which were compared */
         struct tier_record tier;
         const struct span tier_name =
             piece_tier(history, piece, &tier) ? tier.name : tier_of_name(piece->name);
