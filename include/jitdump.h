@@ -54,9 +54,19 @@
  * - Structs without struct_size are elements of arrays and never grow. What they can't say
  *   comes as another array, of another struct, beside theirs.
  *
- * On other systems than Linux (macOS, Windows, FreeBSD ...) header and library compile too, so that a
- * portable runtime needs no #ifdef: jitdump_open() returns UNSUPPORTED, so that the handle is NULL,
- * and every other call does nothing.
+ * On macOS all of this holds too, for samply, which reads dumps there; but:
+ *
+ * - samply must have started the process, and hears of a dump when it is opened. It does not hear of one
+ *   whose path has more than 244 bytes (error_message has a warning), nor of one in a descriptor.
+ * - JITDUMP_CLOCK_MONOTONIC is CLOCK_UPTIME_RAW, samply's clock. There is no other.
+ * - With JITDUMP_NO_ATFORK the child of a fork must call jitdump_after_fork().
+ * - A write that meets RLIMIT_FSIZE in the moment after the library has looked at it sends SIGXFSZ.
+ *
+ * It was compiled and linked for x86-64 and arm64, but not run on macOS: docs/integration.md.
+ *
+ * On other systems (Windows, FreeBSD, iOS ...), for which there is no reader, header and library compile too,
+ * so that a portable runtime needs no #ifdef: jitdump_open() returns UNSUPPORTED, so that the handle is
+ * NULL, and every other call does nothing.
  *
  * Strings are bytes that end with NUL. Consumers expect UTF-8. The library writes them as they are,
  * of any length, control characters too, and perf prints those to the terminal. If names come from
@@ -538,7 +548,7 @@ JITDUMP_API int jitdump_flush_from_signal(struct jitdump *dump);
 
 /* Where the records' timestamps come from. */
 enum jitdump_clock {
-    /* CLOCK_MONOTONIC, in nanoseconds. `perf record -k mono` is needed: perf inject
+    /* CLOCK_MONOTONIC, in nanoseconds (macOS: CLOCK_UPTIME_RAW). `perf record -k mono` is needed: perf inject
      * refuses the dump otherwise. samply reads this clock only. */
     JITDUMP_CLOCK_MONOTONIC = 0,
     /* The processor's own counter, raw: rdtsc on x86-64, cntvct_el0 on aarch64. Sets
@@ -658,7 +668,7 @@ JITDUMP_API int jitdump_open_from_environment(struct jitdump **dump,
  * For the child of a fork of a process whose dumps were opened with JITDUMP_NO_ATFORK: gives up the
  * parent's descriptors, so that the child has none of the dump's. Call it first thing in the child,
  * while that has one thread. Without it the child's first append does so (from Linux 4.14; before,
- * the child would go on writing into its parent's dump). Does nothing in the parent, where all this
+ * and on macOS, the child would go on writing into its parent's dump). Does nothing in the parent, where all this
  * is done already, and in a child that has the parent's pid, in a pid namespace of its own: such
  * children need the handlers of pthread_atfork(). Async-signal-safe.
  */

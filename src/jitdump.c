@@ -8,7 +8,7 @@
 #include "emitter/error.c"
 #include "encode/struct_size.c"
 
-#if defined(__linux__)
+#if JD_HAS_DUMPS
 
 #include "buffer/append_buffer.c"
 #include "buffer/background.c"
@@ -32,6 +32,7 @@
 #include "encode/tiers.c"
 #include "encode/track.c"
 
+#include "system/announce.c"
 #include "system/dump_file.c"
 #include "system/host_process.c"
 #include "system/new_file.c"

@@ -64,7 +64,11 @@ static void *flush_until_stopped(void *argument)
 {
     struct background *background = argument;
     /* By the thread itself it is one system call, and opens no file. */
+#if defined(__APPLE__)
+    pthread_setname_np("jitdump");
+#else
     pthread_setname_np(pthread_self(), "jitdump");
+#endif
     while (!is_stopping(background)) {
         sleep_until(background, BACKGROUND_UNTIL_APPEND, FUTEX_FOREVER);
         watch(background);

@@ -2,24 +2,24 @@
 
 #include "clock.h"
 
-#include <errno.h>
-#include <stddef.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 static uint64_t monotonic_ns(void)
 {
+#if defined(__APPLE__)
+    return clock_gettime_nsec_np(CLOCK_UPTIME_RAW); /* samply's (S17) */
+#else
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+#endif
 }
 
 /* The processor may read its counter before earlier, or after later, instructions
  * unless it is told not to. The append buffer needs the reading to lie between the
- * load before it and the compare-and-swap after it. */
-#if defined(__x86_64__)
+ * load before it and the compare-and-swap after it.
+ * On Linux alone: it is perf that reads such times. */
+#if defined(__linux__) && defined(__x86_64__)
 #define HAVE_TSC 1
 static uint64_t tsc(void)
 {
@@ -27,7 +27,7 @@ static uint64_t tsc(void)
     __asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high) : : "memory");
     return (uint64_t)high << 32 | low;
 }
-#elif defined(__aarch64__)
+#elif defined(__linux__) && defined(__aarch64__)
 #define HAVE_TSC 1
 static uint64_t tsc(void)
 {
@@ -47,6 +47,14 @@ uint64_t jd_clock_now(enum jitdump_clock clock)
 {
     return clock == JITDUMP_CLOCK_TSC ? tsc() : monotonic_ns();
 }
+
+#if HAVE_TSC
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* The parts of linux/perf_event.h that are needed, because a C library need not ship
  * that header: the first published size of perf_event_attr, and the head of the
@@ -87,15 +95,9 @@ enum {
  * machines; those have no HAVE_TSC. */
 #define CAP_USER_TIME_ZERO (UINT64_C(1) << 4)
 
-int jd_clock_check(enum jitdump_clock clock, int force)
+/* Whether the kernel tells perf how to convert the counter. */
+static int ask_kernel(void)
 {
-    if (clock == JITDUMP_CLOCK_MONOTONIC)
-        return 0;
-    if (!HAVE_TSC)
-        return JITDUMP_ERROR_CLOCK_UNSUPPORTED;
-    if (force)
-        return 0;
-
     const struct perf_attr attr = {.type = PERF_TYPE_SOFTWARE,
                                    .size = sizeof(attr),
                                    .config = PERF_COUNT_SW_DUMMY,
@@ -118,6 +120,20 @@ int jd_clock_check(enum jitdump_clock clock, int force)
     }
     close(fd);
     return error;
+}
+
+#endif
+
+int jd_clock_check(enum jitdump_clock clock, int force)
+{
+    if (clock == JITDUMP_CLOCK_MONOTONIC)
+        return 0;
+#if HAVE_TSC
+    return force ? 0 : ask_kernel();
+#else
+    (void)force;
+    return JITDUMP_ERROR_CLOCK_UNSUPPORTED;
+#endif
 }
 
 uint64_t jd_clock_units(enum jitdump_clock clock, uint64_t ns)

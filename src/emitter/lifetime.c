@@ -19,8 +19,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* From linux/mman.h, for C libraries that are older. */
-#ifndef MADV_WIPEONFORK
+/* From linux/mman.h, for C libraries that are older. Elsewhere the number means something else. */
+#if defined(__linux__) && !defined(MADV_WIPEONFORK)
 #define MADV_WIPEONFORK 18
 #endif
 
@@ -131,7 +131,9 @@ static struct jitdump *allocate(const struct jitdump_options *options)
 
     /* From Linux 4.14. Elsewhere a child knows itself by its fork handler alone. */
     dump->status = (_Atomic int *)(void *)(memory + handle_size);
+#ifdef MADV_WIPEONFORK
     madvise(memory + handle_size, page_size, MADV_WIPEONFORK);
+#endif
     set_status(dump, STATUS_OPEN);
 
     dump->member.after_fork = after_fork;
@@ -183,6 +185,8 @@ static const char *warning(const struct jitdump_options *options, const struct j
          options->dialect != (uint32_t)made->dialect))
         return "JITDUMP_SHARED: the process's dump was open already, with other options, and they "
                "stay";
+    if (strlen(dump->file.path) > ANNOUNCED_PATH_MAX)
+        return "the dump's path has more than 244 bytes, and samply does not hear of it";
     if ((options->flags & JITDUMP_TIER_RECORDS) != 0)
         return "JITDUMP_TIER_RECORDS: no profiler is known to read them, and where samply reads "
                "inline records, functions with a tier have no lines";

@@ -12,6 +12,20 @@
 #define _GNU_SOURCE
 #endif
 
+#if defined(__APPLE__)
+#ifndef _DARWIN_C_SOURCE
+#define _DARWIN_C_SOURCE
+#endif
+#include <TargetConditionals.h>
+#endif
+
+/* Where there are dumps. Not on iOS and its kin: no code is generated there, and no profiler reads it. */
+#if defined(__linux__) || (defined(__APPLE__) && TARGET_OS_OSX)
+#define JD_HAS_DUMPS 1
+#else
+#define JD_HAS_DUMPS 0
+#endif
+
 #if !defined(__LP64__) && !defined(_FILE_OFFSET_BITS)
 #define _FILE_OFFSET_BITS 64
 #endif

@@ -2,6 +2,7 @@
 
 #include "dump_file.h"
 
+#include "announce.h"
 #include "shield.h"
 #include "jitdump.h"
 #include "new_file.h"
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,28 +37,16 @@ int jd_dump_file_directory(const char *directory, char absolute[PATH_MAX])
     return S_ISDIR(status.st_mode) ? 0 : JITDUMP_ERROR_DIRECTORY_MISSING;
 }
 
-/* An executable mapping of the file is the event by which perf and samply find it, and
- * stays until close for those that are attached later. */
-static int map_marker(struct dump_file *file)
-{
-    file->marker_size = (size_t)sysconf(_SC_PAGESIZE);
-    file->marker =
-        mmap(NULL, file->marker_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, file->on_disk.fd, 0);
-    if (file->marker != MAP_FAILED)
-        return 0;
-    file->marker = NULL;
-    /* EPERM: mounted noexec. EACCES: a security policy. */
-    return failed(file, errno == EPERM || errno == EACCES ? JITDUMP_ERROR_DIRECTORY_NOEXEC
-                        : errno == ENOMEM                 ? JITDUMP_ERROR_NO_MEMORY
-                                                          : JITDUMP_ERROR_IO);
-}
-
 static int begin(struct dump_file *file, const struct jitdump_file_header *header)
 {
     const struct iovec bytes = {(void *)(uintptr_t)header, sizeof(*header)};
     int error = jd_dump_file_append(file, &bytes, 1);
-    if (error == 0)
-        error = map_marker(file);
+    if (error == 0) {
+        error = jd_announce(&file->announcement, file->is_adopted ? NULL : file->path,
+                            file->on_disk.fd);
+        if (error != 0)
+            file->error_number = errno;
+    }
     if (error != 0)
         jd_dump_file_close(file, true);
     file->error = error;
@@ -165,10 +153,7 @@ int jd_dump_file_empty(struct dump_file *file, const struct jitdump_file_header 
 int jd_dump_file_close(struct dump_file *file, bool unlink_it)
 {
     int error = 0;
-    void *const marker = file->marker;
-    file->marker = NULL; /* before, so that the child of a fork that comes now leaves it alone */
-    if (marker != NULL)
-        munmap(marker, file->marker_size);
+    jd_announce_end(&file->announcement);
     if (file->on_disk.fd >= 0) {
         if (unlink_it && !file->is_adopted)
             jd_new_file_unlink(file->path, &file->on_disk);

@@ -1,10 +1,11 @@
 /*
- * The dump on disk: safe creation, the marker page, appending whole blocks, cutting back
+ * The dump on disk: safe creation, making it known, appending whole blocks, cutting back
  * after a failed write.
  */
 #ifndef JITDUMP_DUMP_FILE_H
 #define JITDUMP_DUMP_FILE_H
 
+#include "announce.h"
 #include "new_file.h"
 #include "../format/records.h"
 
@@ -22,8 +23,7 @@ struct dump_file {
     /* What the first failed write met, and its errno; appends do nothing from then on. */
     int error;
     int error_number;
-    void *marker;
-    size_t marker_size;
+    struct announcement announcement;
     /* Absolute. Of a file that could not be created: what it failed on. */
     char path[PATH_MAX];
 };
@@ -32,7 +32,7 @@ struct dump_file {
  * `absolute` receives its path, or after an error what was looked for. */
 int jd_dump_file_directory(const char *directory, char absolute[PATH_MAX]);
 
-/* Creates `directory`/jit-<pid>.dump, writes the header and maps the marker page. No write is to
+/* Creates `directory`/jit-<pid>.dump, writes the header and announces it. No write is to
  * send `signal`: see jd_write_all(). After an error there is no file, path and error_number tell
  * more. */
 int jd_dump_file_create(struct dump_file *file, const char *directory, int signal,
@@ -50,11 +50,11 @@ int jd_dump_file_append(struct dump_file *file, const struct iovec *bytes, int c
  * afterwards. */
 int jd_dump_file_empty(struct dump_file *file, const struct jitdump_file_header *header);
 
-/* Unmaps the marker page and closes; with `unlink_it`, removes the file too. Returns the error of
+/* Ends the announcement and closes; with `unlink_it`, removes the file too. Returns the error of
  * a write that is known only now. */
 int jd_dump_file_close(struct dump_file *file, bool unlink_it);
 
-/* In the child of a fork: the descriptor is closed, but the marker page stays mapped. */
+/* In the child of a fork: the descriptor is closed, but what the announcement has mapped stays. */
 void jd_dump_file_abandon(struct dump_file *file);
 
 #pragma GCC visibility pop

@@ -99,6 +99,26 @@ void jd_process_remove(struct process_member *member)
                           memory_order_relaxed);
 }
 
+/* macOS has no pthread_mutex_timedlock(). */
+static bool lock_before_exit(void)
+{
+#if defined(__APPLE__)
+    const struct timespec moment = {.tv_nsec = 1000000};
+    int moments = EXIT_TIMEOUT_S * 1000;
+    while (pthread_mutex_trylock(&lock) != 0) {
+        if (moments-- == 0)
+            return false;
+        nanosleep(&moment, NULL);
+    }
+    return true;
+#else
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += EXIT_TIMEOUT_S;
+    return pthread_mutex_timedlock(&lock, &deadline) == 0;
+#endif
+}
+
 /* A destructor, not atexit(): it runs after the program's own exit functions, which may
  * still generate code, and when the library is unloaded. Who holds the lock may be the thread that
  * exits, from a signal handler: then nothing is flushed, but the process ends. */
@@ -107,10 +127,7 @@ __attribute__((destructor)) static void at_exit(void)
     /* In a child that never used a dump, or that of a vfork, nothing is to be flushed. */
     if (atomic_load_explicit(&owner, memory_order_relaxed) != getpid())
         return;
-    struct timespec deadline;
-    clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += EXIT_TIMEOUT_S;
-    if (pthread_mutex_timedlock(&lock, &deadline) != 0)
+    if (!lock_before_exit())
         return;
     for (struct process_member *member = atomic_load_explicit(&members, memory_order_relaxed);
          member != NULL; member = atomic_load_explicit(&member->next, memory_order_relaxed))

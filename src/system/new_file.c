@@ -40,6 +40,16 @@ int jd_new_file_error(int error_number)
     }
 }
 
+/* On macOS open() announces a dump (see jd_announce()), openat() does not. */
+static int open_file(const char *path, int flags)
+{
+#if defined(__APPLE__)
+    return openat(AT_FDCWD, path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+#else
+    return open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+#endif
+}
+
 /* No errno. */
 #define ELSEWHERE (-1)
 
@@ -51,14 +61,14 @@ static int identify(struct new_file *file, struct stat *status)
 {
     if (fstat(file->fd, status) != 0)
         return errno;
-    file->device = status->st_dev;
-    file->inode = status->st_ino;
+    file->device = (uint64_t)status->st_dev;
+    file->inode = (uint64_t)status->st_ino;
     return 0;
 }
 
 static bool is_file(const struct new_file *file, const struct stat *status)
 {
-    return status->st_dev == file->device && status->st_ino == file->inode;
+    return (uint64_t)status->st_dev == file->device && (uint64_t)status->st_ino == file->inode;
 }
 
 /* 0 if the path leads to the file, ELSEWHERE if it does not, or the errno with which that can't be
@@ -80,8 +90,13 @@ static off_t first_position(const struct new_file *file)
 
 static void set_first_position(struct new_file *file)
 {
+#if defined(__APPLE__)
+    /* macOS compares where the descriptor is, rather than the file's end, with RLIMIT_FSIZE. */
+    atomic_store_explicit(&file->position, -1, memory_order_relaxed);
+#else
     atomic_store_explicit(&file->position, lseek(file->fd, first_position(file), SEEK_SET),
                           memory_order_relaxed);
+#endif
 }
 
 /* The position of another file's descriptor is another, or there is none: to ask for it costs half
@@ -135,10 +150,9 @@ static bool lock_file(int fd)
 /* For the lock alone, and so that nothing happens if something else has come in the place. */
 static int open_for_lock(const char *path)
 {
-    const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     /* NFS locks nothing through a descriptor that is open for reading alone. */
-    const int fd = open(path, O_RDWR | flags);
-    return fd < 0 && errno == EACCES ? open(path, O_RDONLY | flags) : fd;
+    const int fd = open_file(path, O_RDWR | O_NONBLOCK);
+    return fd < 0 && errno == EACCES ? open_file(path, O_RDONLY | O_NONBLOCK) : fd;
 }
 
 /* Removes what has the name, if it is a stale file. A living one is known by its lock, which also
@@ -233,7 +247,7 @@ static int claim(const char *path, enum new_file_rival rival, struct new_file *f
 static int join(const char *path, int signal, struct new_file *file)
 {
     struct stat status;
-    file->fd = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    file->fd = open_file(path, O_RDWR | O_APPEND | O_NONBLOCK);
     if (file->fd < 0)
         return JITDUMP_ERROR_FILE_FOREIGN;
     int error = 0;
@@ -263,7 +277,7 @@ int jd_new_file_open(const char *path, enum new_file_rival rival, int signal,
     for (int attempt = 0; attempt < 3; attempt++) {
         *file = NEW_FILE_NONE;
         file->signal = signal;
-        file->fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        file->fd = open_file(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL);
         if (file->fd < 0 && errno != EEXIST)
             return jd_new_file_error(errno);
         if (file->fd < 0) {

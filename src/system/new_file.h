@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 #include <sys/uio.h>
 
 #pragma GCC visibility push(hidden)
@@ -22,8 +21,9 @@ struct new_file {
     int fd; /* -1: none */
     bool is_joined; /* a living rival's */
     int signal;     /* what a write must not send, as for jd_write_all() */
-    dev_t device;
-    ino_t inode;
+    /* As stat() has them: Android's dev_t and ino_t have 32 bits in 32-bit processes. */
+    uint64_t device;
+    uint64_t inode;
     /* Where the last append ended, by which the descriptor is known first; -1: unknown. Only a
      * hint, hence relaxed: of two threads that append either may be the last to say. */
     _Atomic int64_t position;

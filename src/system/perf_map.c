@@ -68,8 +68,10 @@ static void cut_to_whole_lines(const struct new_file *file)
         return;
     const off_t at = status.st_size > LINE_SIZE ? status.st_size - LINE_SIZE : 0;
     const ssize_t count = pread(file->fd, tail, sizeof(tail), at);
-    const char *const newline = count > 0 ? memrchr(tail, '\n', (size_t)count) : NULL;
-    const off_t whole = newline != NULL ? at + (newline - tail) + 1 : at;
+    ssize_t whole_lines = count;
+    while (whole_lines > 0 && tail[whole_lines - 1] != '\n')
+        whole_lines--;
+    const off_t whole = at + whole_lines;
     while (count > 0 && ftruncate(file->fd, whole) != 0 && errno == EINTR)
         continue;
 }

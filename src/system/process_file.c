@@ -9,6 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__APPLE__)
+#include <libproc.h>
+#endif
+
 #define SECOND_NS INT64_C(1000000000)
 
 /* The kernel gives files the time of its last clock tick: at most so long ago. */
@@ -22,8 +26,8 @@
 enum { MADE_FILES = 64 };
 static struct made_file {
     uint64_t path_hash; /* 0: nothing */
-    dev_t device;
-    ino_t inode;
+    uint64_t device;
+    uint64_t inode;
     bool is_closed;
     /* When it was changed last, as of its close; 0: unknown. What another one has made in its place
      * since may have its inode number. */
@@ -35,6 +39,28 @@ static int64_t time_ns(struct timespec time)
 {
     return (int64_t)time.tv_sec * SECOND_NS + time.tv_nsec;
 }
+
+static int64_t changed_ns(const struct stat *status)
+{
+#if defined(__APPLE__)
+    return time_ns(status->st_mtimespec);
+#else
+    return time_ns(status->st_mtim);
+#endif
+}
+
+#if defined(__APPLE__)
+
+/* When the process began, by the clock that files have. Negative: unknown. */
+static int64_t start_ns(void)
+{
+    struct proc_bsdinfo info;
+    if (proc_pidinfo(getpid(), PROC_PIDTBSDINFO, 0, &info, (int)sizeof(info)) != (int)sizeof(info))
+        return -1;
+    return (int64_t)info.pbi_start_tvsec * SECOND_NS + (int64_t)info.pbi_start_tvusec * 1000;
+}
+
+#else
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -64,25 +90,35 @@ static int64_t start_since_boot_ns(void)
     return ticks / per_second * SECOND_NS + ticks % per_second * SECOND_NS / per_second;
 }
 
-/* Older than the process. Files have the time of a clock that may be set; the process's start is
- * converted to it as it goes now. */
-static bool is_older(const struct stat *status)
+/* When the process began, by the clock that files have, as that goes now: it may be set. Negative:
+ * unknown. */
+static int64_t start_ns(void)
 {
-    const int64_t start_ns = start_since_boot_ns();
-    if (start_ns < 0)
-        return false;
+    const int64_t since_boot_ns = start_since_boot_ns();
+    if (since_boot_ns < 0)
+        return -1;
     /* In this order: what comes between the two makes the start earlier, which errs on the side of
      * a file that is kept. */
     const int64_t now_ns = clock_ns(CLOCK_REALTIME);
-    const int64_t age_ns = clock_ns(CLOCK_BOOTTIME) - start_ns;
-    const int64_t step_ns = status->st_mtim.tv_nsec == 0 ? COARSE_NS : TICK_NS;
-    return time_ns(status->st_mtim) + step_ns < now_ns - age_ns;
+    const int64_t age_ns = clock_ns(CLOCK_BOOTTIME) - since_boot_ns;
+    return now_ns - age_ns;
+}
+
+#endif
+
+/* Older than the process. */
+static bool is_older(const struct stat *status)
+{
+    const int64_t began_ns = start_ns(), time = changed_ns(status);
+    const int64_t step_ns = time % SECOND_NS == 0 ? COARSE_NS : TICK_NS;
+    return began_ns >= 0 && time + step_ns < began_ns;
 }
 
 static bool is_left_behind(const struct made_file *made, const struct stat *status)
 {
-    return made->is_closed && made->device == status->st_dev && made->inode == status->st_ino &&
-           (made->changed_ns == 0 || made->changed_ns == time_ns(status->st_mtim));
+    return made->is_closed && made->device == (uint64_t)status->st_dev &&
+           made->inode == (uint64_t)status->st_ino &&
+           (made->changed_ns == 0 || made->changed_ns == changed_ns(status));
 }
 
 /* FNV-1a. */
@@ -109,7 +145,7 @@ bool jd_process_file_is_living(const char *path, const struct stat *status)
     return (made == NULL || !is_left_behind(made, status)) && !is_older(status);
 }
 
-void jd_process_file_made(const char *path, dev_t device, ino_t inode)
+void jd_process_file_made(const char *path, uint64_t device, uint64_t inode)
 {
     const uint64_t path_hash = hash_path(path);
     struct made_file *made = find_made(path_hash);
@@ -118,12 +154,12 @@ void jd_process_file_made(const char *path, dev_t device, ino_t inode)
     *made = (struct made_file){.path_hash = path_hash, .device = device, .inode = inode};
 }
 
-void jd_process_file_closed(dev_t device, ino_t inode, int fd)
+void jd_process_file_closed(uint64_t device, uint64_t inode, int fd)
 {
     for (struct made_file *made = made_files; made < made_files + MADE_FILES; made++)
         if (made->path_hash != 0 && made->device == device && made->inode == inode) {
             struct stat status;
             made->is_closed = true;
-            made->changed_ns = fd >= 0 && fstat(fd, &status) == 0 ? time_ns(status.st_mtim) : 0;
+            made->changed_ns = fd >= 0 && fstat(fd, &status) == 0 ? changed_ns(&status) : 0;
         }
 }

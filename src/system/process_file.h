@@ -7,8 +7,8 @@
 #define JITDUMP_PROCESS_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -17,11 +17,11 @@
 bool jd_process_file_is_living(const char *path, const struct stat *status);
 
 /* These two with jd_process_lock() held. The library has made this file at the path. */
-void jd_process_file_made(const char *path, dev_t device, ino_t inode);
+void jd_process_file_made(const char *path, uint64_t device, uint64_t inode);
 
 /* The library is about to close the file, or to forget it; `fd` is its descriptor, if it has one
  * still, or -1. */
-void jd_process_file_closed(dev_t device, ino_t inode, int fd);
+void jd_process_file_closed(uint64_t device, uint64_t inode, int fd);
 
 #pragma GCC visibility pop
 

@@ -5,12 +5,20 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#if defined(__APPLE__)
+#include <unistd.h>
+#else
 #include <sys/auxv.h>
+#endif
 
 /* By the kernel's word: not all C libraries have secure_getenv(). */
 const char *jd_process_getenv(const char *name)
 {
+#if defined(__APPLE__)
+    return issetugid() != 0 ? NULL : getenv(name);
+#else
     return getauxval(AT_SECURE) != 0 ? NULL : getenv(name);
+#endif
 }
 
 /* Without the macro the C library has no cancellation, as Android's, and nothing is to be held off. */

@@ -3,6 +3,10 @@
  * the program has provided for it. Asking for the limit beforehand costs as much as blocking the
  * signal, and leaves a moment in which the limit can change: so the signal is blocked, and taken
  * back if it was sent.
+ *
+ * macOS sends it to the process instead, that is to any thread which has not blocked it, but only if the
+ * descriptor is at the limit already; a write that begins below comes back short. So there the limit
+ * is asked for, with that moment. SIGPIPE can't be held off there.
  */
 #include "../platform/c_library.h"
 
@@ -12,7 +16,39 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
+
+#if defined(__APPLE__)
+
+struct signal_block {
+    bool from_limit;
+};
+
+static struct signal_block block_signal(int signal)
+{
+    return (struct signal_block){.from_limit = signal == SIGXFSZ};
+}
+
+static void unblock_signal(const struct signal_block *block, bool sent)
+{
+    (void)block;
+    (void)sent;
+}
+
+static ssize_t write_once(const struct signal_block *block, int fd, const struct iovec *bytes, int count)
+{
+    struct rlimit limit;
+    if (block->from_limit && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY && lseek(fd, 0, SEEK_CUR) >= (off_t)limit.rlim_cur) {
+        errno = EFBIG;
+        return -1;
+    }
+    return writev(fd, bytes, count);
+}
+
+#else
 
 struct signal_block {
     sigset_t signal;
@@ -47,6 +83,14 @@ static void unblock_signal(const struct signal_block *block, bool sent)
     pthread_sigmask(SIG_SETMASK, &block->mask_before, NULL);
 }
 
+static ssize_t write_once(const struct signal_block *block, int fd, const struct iovec *bytes, int count)
+{
+    (void)block;
+    return writev(fd, bytes, count);
+}
+
+#endif
+
 size_t jd_write_all(int fd, const struct iovec *bytes, int count, int signal)
 {
     struct iovec rest[2] = {bytes[0], bytes[count - 1]};
@@ -55,7 +99,7 @@ size_t jd_write_all(int fd, const struct iovec *bytes, int count, int signal)
     const struct signal_block block = block_signal(signal);
     int error_number = 0;
     while (written < size) {
-        const ssize_t result = writev(fd, rest, count);
+        const ssize_t result = write_once(&block, fd, rest, count);
         if (result < 0 && errno == EINTR)
             continue;
         if (result <= 0) {
