@@ -1,11 +1,12 @@
 #!/bin/sh
 # Usage: test_other_systems.sh SOURCE FOLDER COMPILER PYTHON
-# The library where there is no dump: its functions do nothing and say so.
+# The library on other systems than Linux, by the ziglang package of PyPI, if PYTHON has it (with
+# JITDUMP_TESTS_REQUIRE_ZIG=1 it must).
 #
-# They run here, compiled as if this was not Linux. For macOS, Windows and the BSDs they are compiled by the
-# ziglang package of PyPI, if PYTHON has it (with JITDUMP_TESTS_REQUIRE_ZIG=1 it must), and linked
-# where that takes seconds; JITDUMP_TESTS_LINK=1 links for Windows too, which takes minutes, and runs
-# that where there is a wine.
+# For macOS the emitter is compiled and linked; test_macos_on_linux.py runs what it shares with Linux. Elsewhere there
+# is no dump: the functions do nothing and say so, which is also run here, compiled as if this was not
+# Linux. Programs are linked where that takes seconds; JITDUMP_TESTS_LINK=1 links for Windows too, which takes
+# minutes, and runs that where there is a wine.
 set -eu
 source=$1 folder=$2 cc=$3 python=$4
 here=$(CDPATH='' cd -- "$(dirname "$0")" && pwd)
@@ -36,7 +37,14 @@ fi
 zig() {
     "$python" -m ziglang cc -target "$@" $warnings -O1 -fno-sanitize=all "-I$source/include"
 }
-for target in x86_64-macos aarch64-macos x86_64-windows-gnu aarch64-windows-gnu x86_64-freebsd; do
+for target in x86_64-macos aarch64-macos; do
+    zig "$target" "$here/emits.c" "$source/src/jitdump.c" -o "$folder/emits-$target"
+    # Mach-O of 64 bits, with the emitter in it.
+    [ "$(od -A n -t x1 -N 4 "$folder/emits-$target" | tr -d ' ')" = cffaedfe ]
+    grep -q 'jit-%u\.dump' "$folder/emits-$target"
+    echo "$target: the emitter compiled and linked"
+done
+for target in x86_64-windows-gnu aarch64-windows-gnu x86_64-freebsd; do
     case $target-${JITDUMP_TESTS_LINK:-} in
         *windows*-)
             zig "$target" -c "$here/portable.c" -o "$folder/portable.o"

@@ -1,0 +1,1 @@
+#define TARGET_OS_OSX 1
