@@ -3,19 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How far back the parents of a process are followed. */
-#define MAX_ANCESTORS 16
-
-struct ancestor {
-    uint32_t pid;
-    uint64_t until; /* its child was forked then */
-};
-
 struct reading {
     struct process_view *view;
     struct perf_data *data;
-    struct ancestor ancestors[MAX_ANCESTORS]; /* the process itself first */
-    uint32_t ancestor_count;
     uint32_t mapping_room, sample_room;
     struct problem problem;
 };
@@ -72,26 +62,36 @@ static bool find_process(struct reading *reading, const struct perf_event *event
     return true;
 }
 
+/* Whether the process has begun another program, with nothing in its memory of what it was forked from. */
+static bool has_executed(const struct perf_data *data, const struct perf_event *event, uint32_t pid)
+{
+    struct cursor cursor = jd_perf_event_cursor(data, event);
+    return (event->misc & PERF_MISC_COMM_EXEC) != 0 && cursor_u32(&cursor, "") == pid &&
+           cursor.error == NULL;
+}
+
 /* Events come in no strict order, so that a parent's own fork may lie behind: once more from the
  * start for each. */
 static bool find_parent(struct reading *reading)
 {
-    struct ancestor *const child = &reading->ancestors[reading->ancestor_count - 1];
+    struct process_view *const view = reading->view;
+    const uint32_t pid = view->ancestors[view->ancestor_count - 1].pid;
+    struct viewed_ancestor parent = {0};
     struct perf_event event;
     struct perf_task task;
     jd_perf_data_rewind(reading->data);
     while (jd_perf_data_next(reading->data, &event)) {
-        if (event.type != PERF_EVENT_FORK)
+        if (event.type == PERF_EVENT_COMM && has_executed(reading->data, &event, pid))
+            return true;
+        if (event.type != PERF_EVENT_FORK || parent.pid != 0)
             continue;
         if (!jd_perf_task(reading->data, &event, &task, &reading->problem))
             return false;
-        if (task.pid != child->pid || task.parent_pid == task.pid)
-            continue;
-        if (reading->ancestor_count < MAX_ANCESTORS)
-            reading->ancestors[reading->ancestor_count++] =
-                (struct ancestor){task.parent_pid, task.stamp.time};
-        return true;
+        if (task.pid == pid && task.parent_pid != pid)
+            parent = (struct viewed_ancestor){task.parent_pid, task.stamp.time};
     }
+    if (parent.pid != 0 && view->ancestor_count < VIEW_ANCESTORS)
+        view->ancestors[view->ancestor_count++] = parent;
     return true;
 }
 
@@ -143,8 +143,9 @@ static void read_conversion(struct process_view *view, struct cursor cursor)
 
 static bool is_recent(const struct reading *reading, uint32_t pid, uint64_t time)
 {
-    for (uint32_t i = 0; i < reading->ancestor_count; i++)
-        if (reading->ancestors[i].pid == pid && time <= reading->ancestors[i].until)
+    const struct process_view *const view = reading->view;
+    for (uint32_t i = 0; i < view->ancestor_count; i++)
+        if (view->ancestors[i].pid == pid && time <= view->ancestors[i].until)
             return true;
     return false;
 }
@@ -212,15 +213,15 @@ static enum view_error read_view(struct reading *reading, uint32_t dump_pid)
         if (!find_process(reading, &event, dump_name))
             return VIEW_UNREADABLE;
 
-    reading->ancestors[0] =
-        (struct ancestor){view->pid != 0 ? view->pid : dump_pid, UINT64_MAX};
+    view->ancestors[0] =
+        (struct viewed_ancestor){view->pid != 0 ? view->pid : dump_pid, UINT64_MAX};
     uint32_t known = 0;
-    for (reading->ancestor_count = 1; known != reading->ancestor_count;) {
-        known = reading->ancestor_count;
-        if (known < MAX_ANCESTORS && !find_parent(reading))
+    for (view->ancestor_count = 1; known != view->ancestor_count;) {
+        known = view->ancestor_count;
+        if (known < VIEW_ANCESTORS && !find_parent(reading))
             return VIEW_UNREADABLE;
     }
-    view->pid = reading->ancestors[0].pid;
+    view->pid = view->ancestors[0].pid;
     jd_perf_data_rewind(reading->data);
     while (jd_perf_data_next(reading->data, &event)) {
         const enum view_error error = take_event(reading, &event);

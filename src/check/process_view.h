@@ -21,10 +21,22 @@ struct viewed_sample {
     struct span chain;
 };
 
+/* How far back the parents of a process are followed, itself included. */
+enum { VIEW_ANCESTORS = 16 };
+
+struct viewed_ancestor {
+    uint32_t pid;
+    uint64_t until; /* its child was forked then; UINT64_MAX: it is the process itself */
+};
+
 struct process_view {
     uint32_t pid; /* as the profile has it; 0: the profile does not have the dump */
     /* The event of the dump's own mapping; offset 0: there is none. */
     struct viewed_mapping dump;
+
+    /* The process itself, then those that it was forked from. */
+    struct viewed_ancestor ancestors[VIEW_ANCESTORS];
+    uint32_t ancestor_count;
 
     /* The process's, and those of the processes that it was forked from, by time. */
     struct viewed_mapping *mappings;

@@ -1,5 +1,6 @@
 #include "check/profile_check.h"
 
+#include "check/known_code.h"
 #include "check/process_view.h"
 #include "reader/read_description.h"
 
@@ -14,150 +15,104 @@ struct checking {
     struct process_view view;
     struct description description;
 
-    /* Lives by address, and of each the highest end of it and those before: what may cover an address
-     * is found by going back until none can. */
-    const struct life **lives;
-    uint64_t *highest_end;
-    /* What is to be added to the dump's times, or, for TSC, how they become the profile's. */
-    bool converts;
-    uint64_t shift;
-    /* Whether the dump's times and the profile's can be compared. */
-    bool comparable;
-    /* How early a sample may seem to be. */
-    uint64_t tolerance;
+    /* The process's own code first, then that of those it was forked from, the nearest first. */
+    struct known_code known[1 + VIEW_ANCESTORS];
+    unsigned int known_count;
 };
 
 /* Between the time in a dump's header and the dump's mapping, by which the shift is too large: tens of
  * microseconds, and milliseconds where the process lost its processor just then. */
 #define SHIFT_TOLERANCE 10000000 /* ns */
 
-static int by_address(const void *left, const void *right)
-{
-    const struct life *const a = *(const struct life *const *)left;
-    const struct life *const b = *(const struct life *const *)right;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    return a->begin < b->begin ? -1 : a->begin > b->begin;
-}
-
-static bool sort_lives(struct checking *checking)
-{
-    const struct history *const history = checking->history;
-    checking->lives = malloc((history->life_count + (size_t)1) * sizeof(*checking->lives));
-    checking->highest_end =
-        malloc((history->life_count + (size_t)1) * sizeof(*checking->highest_end));
-    checking->shares->of_piece =
-        calloc(history->piece_count + (size_t)1, sizeof(*checking->shares->of_piece));
-    if (checking->lives == NULL || checking->highest_end == NULL ||
-        checking->shares->of_piece == NULL)
-        return false;
-    for (uint32_t i = 0; i < history->life_count; i++)
-        checking->lives[i] = &history->lives[i];
-    qsort(checking->lives, history->life_count, sizeof(*checking->lives), by_address);
-    uint64_t highest = 0;
-    for (uint32_t i = 0; i < history->life_count; i++) {
-        const uint64_t end = checking->lives[i]->address + life_size(history, checking->lives[i]);
-        highest = end > highest ? end : highest;
-        checking->highest_end[i] = highest;
-    }
-    return true;
-}
-
 /* Clocks */
 
-/* A time of the dump as a time of the profile. */
-static uint64_t in_profile(const struct checking *checking, uint64_t time)
+static bool is_monotonic(const struct perf_data *data)
 {
-    const struct process_view *const view = &checking->view;
-    if (time == UINT64_MAX)
-        return time;
-    if (!checking->converts)
-        return time + checking->shift;
-    const uint64_t quotient = time >> view->time_shift;
-    const uint64_t remainder = time & ((UINT64_C(1) << view->time_shift) - 1);
-    return view->time_zero + quotient * view->time_mult +
-           (remainder * view->time_mult >> view->time_shift);
+    const struct perf_attr *const attr = &data->attrs[0];
+    return (attr->flags & PERF_ATTR_USE_CLOCKID) != 0 && attr->clockid == PERF_CLOCK_MONOTONIC;
+}
+
+static void convert(struct known_times *times, const struct process_view *view)
+{
+    times->converts = times->comparable = view->has_conversion;
+    times->time_shift = view->time_shift;
+    times->time_mult = view->time_mult;
+    times->time_zero = view->time_zero;
 }
 
 static void check_clock(struct checking *checking, const struct perf_data *data)
 {
     const struct jitdump_file_header *const header = &checking->history->reader.header;
     const struct process_view *const view = &checking->view;
-    const struct perf_attr *const attr = &data->attrs[0];
-    checking->comparable = true;
+    struct known_times *const times = &checking->known[0].times;
     if ((header->flags & JITDUMP_FLAGS_ARCH_TIMESTAMP) != 0) {
-        checking->converts = view->has_conversion;
-        checking->comparable = view->has_conversion;
+        convert(times, view);
         if (!view->has_conversion)
             jd_finding_add(checking->findings, FINDING_TIME_CONVERSION, FINDING_NOWHERE, "%s", "");
         return;
     }
-    if ((attr->flags & PERF_ATTR_USE_CLOCKID) != 0 && attr->clockid == PERF_CLOCK_MONOTONIC)
+    times->comparable = true;
+    if (is_monotonic(data))
         return;
-    jd_finding_add(checking->findings, FINDING_CLOCK, attr->offset, "%s", "");
+    jd_finding_add(checking->findings, FINDING_CLOCK, data->attrs[0].offset, "%s", "");
     /* The dump is mapped just behind the moment that its header has, unless that is of another clock
      * (V8). */
-    checking->comparable = view->dump.offset != 0 && view->dump.time != 0 &&
-                           header->timestamp <= checking->history->first_timestamp;
-    checking->tolerance = SHIFT_TOLERANCE;
-    checking->shift = view->dump.time - header->timestamp;
+    times->comparable = view->dump.offset != 0 && view->dump.time != 0 &&
+                        header->timestamp <= checking->history->first_timestamp;
+    times->tolerance = SHIFT_TOLERANCE;
+    times->shift = view->dump.time - header->timestamp;
+}
+
+/* Of what it has from others; where their clock is another, what lay there at any time counts. */
+static void set_inherited_clock(struct checking *checking, const struct perf_data *data,
+                                struct known_code *code)
+{
+    if ((code->history->reader.header.flags & JITDUMP_FLAGS_ARCH_TIMESTAMP) != 0)
+        convert(&code->times, &checking->view);
+    else
+        code->times.comparable = is_monotonic(data);
 }
 
 /* Where a sample lies */
 
-/* The life at the address at that time; NULL: none. `other` is then one that was there at another
- * time, the nearest by time, or NULL. */
+/* The life at the address at that time, and in `known` whose it is; NULL: none. `other` is then one of the
+ * process's own that was there at another time, the nearest by time, or NULL. */
 static const struct life *find_life(const struct checking *checking, uint64_t address,
-                                    uint64_t time, const struct life **other)
+                                    uint64_t time, const struct known_code **known,
+                                    const struct life **other)
 {
-    uint32_t low = 0, high = checking->history->life_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (checking->lives[middle]->address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint64_t nearest = UINT64_MAX;
-    *other = NULL;
-    while (low > 0 && checking->highest_end[low - 1] > address) {
-        const struct life *const life = checking->lives[--low];
-        if (address - life->address >= life_size(checking->history, life))
-            continue;
-        const uint64_t begin = in_profile(checking, life->begin);
-        const uint64_t end = in_profile(checking, life->end);
-        if (!checking->comparable || (begin <= time && time < end))
+    const struct life *others;
+    for (unsigned int i = 0; i < checking->known_count; i++) {
+        *known = &checking->known[i];
+        const struct life *const life =
+            jd_known_code_at(*known, address, time, i == 0 ? other : &others);
+        if (life != NULL)
             return life;
-        const uint64_t distance = time < begin ? begin - time : time - end;
-        if (distance < nearest) {
-            nearest = distance;
-            *other = life;
-        }
     }
-    if (*other != NULL && time < in_profile(checking, (*other)->begin) &&
-        nearest <= checking->tolerance)
-        return *other;
     return NULL;
 }
 
 /* A file that was mapped over the code while it lay there (P17). */
 static const struct viewed_mapping *hiding(const struct checking *checking,
+                                           const struct known_code *known,
                                            const struct life *life, uint64_t address,
                                            uint64_t time)
 {
     const struct viewed_mapping *const mapping =
         jd_process_view_at(&checking->view, time, address);
-    if (!checking->comparable || mapping == NULL || !mapping->executable ||
-        jd_is_anonymous(mapping->name) || mapping->time <= in_profile(checking, life->begin))
+    if (!known->times.comparable || mapping == NULL || !mapping->executable ||
+        jd_is_anonymous(mapping->name) ||
+        mapping->time <= jd_known_time(&known->times, life->begin))
         return NULL;
     return mapping;
 }
 
-static bool has_line(struct checking *checking, const struct life *life, uint64_t address)
+static bool has_line(struct checking *checking, const struct known_code *known,
+                     const struct life *life, uint64_t address)
 {
-    const struct piece *const piece = &checking->history->pieces[life->piece];
+    const struct piece *const piece = &known->history->pieces[life->piece];
     struct description *const description = &checking->description;
-    if (!jd_description_read(description, checking->history, piece, NULL))
+    if (!jd_description_read(description, known->history, piece, NULL))
         return false;
     const struct line_row *const row =
         jd_description_row_at(description, (uint32_t)(address - life->address));
@@ -177,9 +132,10 @@ static bool is_whole(const struct checking *checking, const struct viewed_sample
         }
         if (!user)
             continue;
+        const struct known_code *known;
         const struct life *other;
         in_file = false;
-        if (find_life(checking, address, sample->time, &other) != NULL)
+        if (find_life(checking, address, sample->time, &known, &other) != NULL)
             continue;
         const struct viewed_mapping *const mapping =
             jd_process_view_at(&checking->view, sample->time, address);
@@ -195,10 +151,11 @@ static bool is_below(const struct checking *checking, const struct viewed_sample
 {
     for (uint64_t at = 0; at + 8 <= sample->chain.size; at += 8) {
         uint64_t address;
+        const struct known_code *known;
         const struct life *other;
         memcpy(&address, sample->chain.data + at, sizeof(address));
         if (address < PERF_CONTEXT_MAX &&
-            find_life(checking, address, sample->time, &other) != NULL)
+            find_life(checking, address, sample->time, &known, &other) != NULL)
             return true;
     }
     return false;
@@ -220,8 +177,9 @@ static void check_unknown(struct checking *checking, const struct viewed_sample 
                           const struct life *other)
 {
     struct profile_shares *const shares = checking->shares;
-    if (other != NULL && sample->time < in_profile(checking, other->begin)) {
-        const uint64_t early = in_profile(checking, other->begin) - sample->time;
+    const struct known_code *const own = &checking->known[0];
+    if (other != NULL && sample->time < jd_known_time(&own->times, other->begin)) {
+        const uint64_t early = jd_known_time(&own->times, other->begin) - sample->time;
         char when[48];
         snprintf(when, sizeof(when), "%" PRIu64 ".%03u ms before the load of", early / 1000000,
                  (unsigned)(early / 1000 % 1000));
@@ -241,8 +199,8 @@ static void check_unknown(struct checking *checking, const struct viewed_sample 
     /* Is there any function in the same mapping? */
     bool described = false;
     for (uint32_t i = 0; mapping != NULL && !described && i < checking->history->life_count; i++)
-        described = checking->lives[i]->address >= mapping->begin &&
-                    checking->lives[i]->address < mapping->end;
+        described = own->lives[i]->address >= mapping->begin &&
+                    own->lives[i]->address < mapping->end;
     if (described)
         shares->between++;
     else
@@ -254,14 +212,16 @@ static void check_unknown(struct checking *checking, const struct viewed_sample 
 static void check_sample(struct checking *checking, const struct viewed_sample *sample)
 {
     struct profile_shares *const shares = checking->shares;
+    const struct known_code *known;
     const struct life *other;
-    const struct life *const life = find_life(checking, sample->ip, sample->time, &other);
+    const struct life *const life =
+        find_life(checking, sample->ip, sample->time, &known, &other);
     if (life == NULL) {
         shares->below += is_below(checking, sample);
         check_unknown(checking, sample, other);
         return;
     }
-    const struct viewed_mapping *const over = hiding(checking, life, sample->ip, sample->time);
+    const struct viewed_mapping *const over = hiding(checking, known, life, sample->ip, sample->time);
     if (over != NULL) {
         shares->hidden++;
         jd_finding_add(checking->findings, FINDING_HIDDEN, over->offset, "%.*s",
@@ -270,21 +230,66 @@ static void check_sample(struct checking *checking, const struct viewed_sample *
         return;
     }
     shares->named++;
-    shares->of_piece[life->piece]++;
-    shares->with_line += has_line(checking, life, sample->ip);
+    known->of_piece[life->piece]++;
+    shares->with_line += has_line(checking, known, life, sample->ip);
     if (sample->chain.size != 0 && !checking->view.stack_copies) {
         shares->chains++;
         shares->whole_chains += is_whole(checking, sample);
     }
 }
 
-static enum profile_check check(struct checking *checking, struct perf_data *data)
+static void give_counts(struct checking *checking, struct inherited_code *inherited,
+                        uint32_t inherited_count)
+{
+    checking->shares->of_piece = checking->known[0].of_piece;
+    for (unsigned int i = 1; i < checking->known_count; i++)
+        for (uint32_t k = 0; k < inherited_count; k++)
+            if (inherited[k].history == checking->known[i].history)
+                inherited[k].of_piece = checking->known[i].of_piece;
+    for (unsigned int i = 0; i < checking->known_count; i++)
+        jd_known_code_free(&checking->known[i]);
+}
+
+/* A broken profile may say that a process is its own ancestor. */
+static bool is_known(const struct checking *checking, const struct history *history)
+{
+    for (unsigned int i = 0; i < checking->known_count; i++)
+        if (checking->known[i].history == history)
+            return true;
+    return false;
+}
+
+/* What lies in the process. False: out of memory. */
+static bool know(struct checking *checking, const struct perf_data *data,
+                 const struct inherited_code *inherited, uint32_t inherited_count)
+{
+    const struct process_view *const view = &checking->view;
+    struct known_code *const own = &checking->known[checking->known_count++];
+    if (!jd_known_code_init(own, checking->history))
+        return false;
+    own->until = UINT64_MAX;
+    check_clock(checking, data);
+    for (uint32_t i = 1; i < view->ancestor_count; i++) {
+        uint32_t k = 0;
+        while (k < inherited_count && inherited[k].pid != view->ancestors[i].pid)
+            k++;
+        if (k == inherited_count || is_known(checking, inherited[k].history))
+            continue;
+        struct known_code *const code = &checking->known[checking->known_count++];
+        if (!jd_known_code_init(code, inherited[k].history))
+            return false;
+        code->until = view->ancestors[i].until;
+        set_inherited_clock(checking, data, code);
+    }
+    return true;
+}
+
+static enum profile_check check(struct checking *checking, struct perf_data *data,
+                                const struct inherited_code *inherited, uint32_t inherited_count)
 {
     struct process_view *const view = &checking->view;
     struct profile_shares *const shares = checking->shares;
     const uint32_t dump_pid = checking->history->reader.header.pid;
-    if (!sort_lives(checking))
-        return PROFILE_NO_MEMORY;
     const enum view_error error = jd_process_view_read(view, data, dump_pid);
     if (error != VIEW_OK)
         return error == VIEW_NO_MEMORY ? PROFILE_NO_MEMORY : PROFILE_UNREADABLE;
@@ -302,7 +307,8 @@ static enum profile_check check(struct checking *checking, struct perf_data *dat
     else if (view->pid != dump_pid)
         jd_finding_add(checking->findings, FINDING_OTHER_NAMESPACE, view->dump.offset,
                        "%u in the profile, %u in the dump", view->pid, dump_pid);
-    check_clock(checking, data);
+    if (!know(checking, data, inherited, inherited_count))
+        return PROFILE_NO_MEMORY;
     for (uint32_t i = 0; i < view->sample_count; i++)
         check_sample(checking, &view->samples[i]);
     shares->pid = view->dump.offset != 0 || view->sample_count != 0 ? view->pid : 0;
@@ -314,14 +320,15 @@ static enum profile_check check(struct checking *checking, struct perf_data *dat
 }
 
 enum profile_check jd_check_profile(struct findings *findings, struct profile_shares *shares,
-                                    const struct history *history, struct perf_data *data)
+                                    const struct history *history,
+                                    struct inherited_code *inherited, uint32_t inherited_count,
+                                    struct perf_data *data)
 {
     *shares = (struct profile_shares){0};
     struct checking checking = {.findings = findings, .shares = shares, .history = history};
-    const enum profile_check result = check(&checking, data);
+    const enum profile_check result = check(&checking, data, inherited, inherited_count);
+    give_counts(&checking, inherited, inherited_count);
     jd_process_view_free(&checking.view);
     jd_description_free(&checking.description);
-    free(checking.lives);
-    free(checking.highest_end);
     return result;
 }

@@ -35,7 +35,15 @@ struct profile_shares {
      * by frame pointers too. */
     uint64_t below;
     bool stack_copies;
-    /* By piece: samples that are named. To be freed with free(). */
+    /* By piece of the process's own dump: samples that are named. To be freed with free(). */
+    uint32_t *of_piece;
+};
+
+/* The dump of a process that the one to be checked may have been forked from. */
+struct inherited_code {
+    const struct history *history;
+    uint32_t pid; /* as the profile has it */
+    /* As profile_shares.of_piece; NULL: it was not forked from that. */
     uint32_t *of_piece;
 };
 
@@ -45,8 +53,12 @@ enum profile_check {
     PROFILE_NO_MEMORY
 };
 
-/* `data` has been read by jd_perf_data_init(). */
+/* `data` has been read by jd_perf_data_init(). What the process has from those it was forked from counts
+ * as its own code does; each of `inherited` has of_piece NULL and another pid. A process without a
+ * dump has a history without pieces, with its pid in reader.header. */
 enum profile_check jd_check_profile(struct findings *findings, struct profile_shares *shares,
-                                    const struct history *history, struct perf_data *data);
+                                    const struct history *history,
+                                    struct inherited_code *inherited, uint32_t inherited_count,
+                                    struct perf_data *data);
 
 #endif

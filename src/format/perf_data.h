@@ -83,6 +83,7 @@ enum perf_event_misc {
     PERF_MISC_KERNEL = 1,
     PERF_MISC_USER = 2,
     PERF_MISC_MMAP_DATA = 1 << 13,    /* of PERF_EVENT_MMAP: not executable */
+    PERF_MISC_COMM_EXEC = 1 << 13,    /* of PERF_EVENT_COMM: by exec */
     PERF_MISC_MMAP_BUILD_ID = 1 << 14 /* of PERF_EVENT_MMAP2: in place of device and inode */
 };
 

@@ -6,6 +6,7 @@
 #include "tool/input.h"
 #include "tool/json.h"
 #include "tool/messages.h"
+#include "tool/parent_dumps.h"
 #include "tool/progress.h"
 #include "tool/text.h"
 
@@ -284,13 +285,19 @@ static int check_profile(const struct check_options *options, struct findings *f
     } else if (error == PERF_DATA_NOT_READABLE) {
         complain("%s: %s (at 0x%" PRIx64 ")", options->profile, data.reason, data.offset);
     } else {
-        const enum profile_check result = jd_check_profile(findings, &shares, history, &data);
+        struct parent_dumps parents;
+        const bool opened =
+            parent_dumps_open(&parents, options->dump, history->reader.header.pid, &data);
+        const enum profile_check result =
+            opened ? jd_check_profile(findings, &shares, history, parents.code, parents.count, &data)
+                   : PROFILE_NO_MEMORY;
         if (result == PROFILE_CHECKED)
             status = report(options, findings, history, &shares);
         else if (result == PROFILE_NO_MEMORY)
             no_memory();
         else
             complain("%s: %s (at 0x%" PRIx64 ")", options->profile, data.reason, data.offset);
+        parent_dumps_close(&parents);
     }
     free(shares.of_piece);
     jd_perf_data_free(&data);

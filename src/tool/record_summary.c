@@ -26,10 +26,11 @@ struct hot_function {
     uint64_t samples;
 };
 
-/* One whose dump was read. */
+/* Of a process; without a dump its history has no pieces. */
 struct summed_dump {
     struct mapped_file file;
     struct history history;
+    uint32_t pid;
 };
 
 struct summary {
@@ -78,23 +79,23 @@ static void merge_names(struct summary *summary)
 }
 
 static bool add_functions(struct summary *summary, const struct history *history,
-                          const struct profile_shares *shares)
+                          const uint32_t *of_piece)
 {
     size_t count = summary->function_count;
     for (uint32_t i = 0; i < history->piece_count; i++)
-        count += shares->of_piece[i] != 0;
+        count += of_piece[i] != 0;
     void *const grown = realloc(summary->functions, (count + 1) * sizeof(*summary->functions));
     if (grown == NULL)
         return false;
     summary->functions = grown;
     for (uint32_t i = 0; i < history->piece_count; i++)
-        if (shares->of_piece[i] != 0)
+        if (of_piece[i] != 0)
             summary->functions[summary->function_count++] =
-                (struct hot_function){history->pieces[i].name, shares->of_piece[i]};
+                (struct hot_function){history->pieces[i].name, of_piece[i]};
     return true;
 }
 
-/* A process with a dump */
+/* A process that has a dump, or was forked from one that has */
 
 /* The dump as the profile names it, or, of another mount namespace, by its name in the directory. */
 static bool open_dump(const struct summary *summary, struct mapped_file *file, struct span path)
@@ -120,29 +121,71 @@ static void add_shares(struct profile_shares *sum, const struct profile_shares *
 }
 
 /* What can't be read the injection has complained about. False: out of memory. */
-static bool add_dump(struct summary *summary, struct span path)
+static bool read_dump(struct summary *summary, const struct record_process *process)
 {
     struct summed_dump *const dump = &summary->dumps[summary->dump_count];
     const struct problems problems = {0};
-    if (!open_dump(summary, &dump->file, path))
+    if (!open_dump(summary, &dump->file, process->dump))
         return true;
     const enum history_error error = jd_history_read(&dump->history, &dump->file, &problems);
     if (error != HISTORY_OK) {
         jd_mapped_file_close(&dump->file);
         return error != HISTORY_NO_MEMORY;
     }
+    dump->pid = process->pid;
     summary->dump_count++;
+    return true;
+}
+
+static const struct history *history_of(const struct summary *summary, uint32_t pid)
+{
+    for (size_t i = 0; i < summary->dump_count; i++)
+        if (summary->dumps[i].pid == pid)
+            return &summary->dumps[i].history;
+    return NULL;
+}
+
+static bool add_counts(struct summary *summary, const struct history *history,
+                       const struct profile_shares *shares, const struct inherited_code *others,
+                       uint32_t count)
+{
+    add_shares(&summary->sum, shares);
+    bool enough = shares->of_piece == NULL || add_functions(summary, history, shares->of_piece);
+    for (uint32_t i = 0; i < count; i++)
+        if (enough && others[i].of_piece != NULL)
+            enough = add_functions(summary, others[i].history, others[i].of_piece);
+    return enough;
+}
+
+/* By its own dump, and those of the processes that it was forked from; `*known` says if there is one. False:
+ * out of memory. */
+static bool add_process(struct summary *summary, const struct record_process *process, bool *known)
+{
+    const struct history none = {.reader.header.pid = process->pid};
+    const struct history *const own = history_of(summary, process->pid);
+    const struct history *const history = own != NULL ? own : &none;
     struct profile_shares shares = {0};
     struct findings *const findings = calloc(1, sizeof(*findings));
-    bool enough = findings != NULL;
-    if (enough) {
-        const enum profile_check result =
-            jd_check_profile(findings, &shares, &dump->history, summary->data);
-        add_shares(&summary->sum, &shares);
-        enough = result != PROFILE_NO_MEMORY && add_functions(summary, &dump->history, &shares);
-    }
+    struct inherited_code *const others = calloc(summary->dump_count + 1, sizeof(*others));
+    bool enough = findings != NULL && others != NULL;
+    uint32_t count = 0;
+    for (size_t i = 0; i < summary->dump_count && enough; i++)
+        if (summary->dumps[i].pid != process->pid)
+            others[count++] = (struct inherited_code){.history = &summary->dumps[i].history,
+                                                      .pid = summary->dumps[i].pid};
+    if (enough)
+        enough = jd_check_profile(findings, &shares, history, others, count, summary->data) !=
+                 PROFILE_NO_MEMORY;
+    *known = own != NULL;
+    for (uint32_t i = 0; i < count; i++)
+        *known = *known || others[i].of_piece != NULL;
+    if (enough && *known)
+        enough = add_counts(summary, history, &shares, others, count);
+    for (uint32_t i = 0; i < count; i++)
+        free(others[i].of_piece);
     free(shares.of_piece);
     free(findings);
+    free(others);
     return enough;
 }
 
@@ -175,13 +218,16 @@ static bool collect(struct summary *summary)
     summary->dumps = calloc(processes->count + 1, sizeof(*summary->dumps));
     if (summary->dumps == NULL)
         return false;
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->list[i].dump.data != NULL && !read_dump(summary, &processes->list[i]))
+            return false;
     for (size_t i = 0; i < processes->count; i++) {
         const struct record_process *const process = &processes->list[i];
-        bool enough = true;
-        if (process->dump.data != NULL)
-            enough = add_dump(summary, process->dump);
-        else if (process->samples * 100 >= processes->samples * WORTH_A_WORD &&
-                 process->samples != 0 && !record_process_has_dump(processes, process))
+        bool enough = true, known = false;
+        if (process->samples != 0 && record_process_has_dump(processes, process))
+            enough = add_process(summary, process, &known);
+        if (enough && !known && process->dump.data == NULL && process->samples != 0 &&
+            process->samples * 100 >= processes->samples * WORTH_A_WORD)
             enough = add_undescribed(summary, process);
         if (!enough)
             return false;
@@ -235,14 +281,39 @@ static void print_chains(const struct summary *summary)
     print_below(chains.below, note);
 }
 
+/* As one word for a shell. Names may have quotes. */
+static void print_word(struct span word, bool bare)
+{
+    const char *const quote = bare ? "" : "'";
+    fputs(quote, stderr);
+    for (uint64_t i = 0, begin = 0; i <= word.size; i++) {
+        if (i < word.size && word.data[i] != '\'')
+            continue;
+        print_text(stderr, (struct span){word.data + begin, i - begin});
+        fputs(i < word.size ? "'\\''" : quote, stderr);
+        begin = i + 1;
+    }
+}
+
+/* As a path is usually written. */
+static void print_path(const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+";
+    const struct span word = {(const unsigned char *)path, strlen(path)};
+    print_word(word, strspn(path, plain) == word.size);
+}
+
 static void print_commands(const struct summary *summary)
 {
-    fprintf(stderr, "To look at it:\n  perf report -i %s\n", summary->directory->profile);
+    fputs("To look at it:\n  perf report -i ", stderr);
+    print_path(summary->directory->profile);
     if (summary->function_count != 0) {
-        fprintf(stderr, "  perf annotate -i %s '", summary->directory->profile);
-        print_text(stderr, summary->functions[0].name);
-        fputs("'\n", stderr);
+        fputs("\n  perf annotate -i ", stderr);
+        print_path(summary->directory->profile);
+        putc(' ', stderr);
+        print_word(summary->functions[0].name, false);
     }
+    putc('\n', stderr);
 }
 
 static void print_summary(const struct summary *summary)

@@ -51,7 +51,7 @@ static void check_with_profile(struct findings *findings, const struct history *
     struct profile_shares shares = {0};
     const enum perf_data_error error = jd_perf_data_init(&data, profile);
     if (error == PERF_DATA_OK) {
-        const enum profile_check result = jd_check_profile(findings, &shares, history, &data);
+        const enum profile_check result = jd_check_profile(findings, &shares, history, NULL, 0, &data);
         if (result == PROFILE_CHECKED && !shares.compressed)
             check_shares(history, &shares);
         REQUIRE(result != PROFILE_UNREADABLE || data.reason != NULL);

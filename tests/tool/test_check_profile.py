@@ -121,6 +121,30 @@ class Profile(unittest.TestCase):
         self.assertEqual(checked.shares["named"], checked.shares["generated"])
         self.assertEqual(checked.shares["named"], self.recording.named_by_perf())
 
+    def test_forks(self) -> None:
+        """A child has what its parent had loaded, by the parent's dump."""
+        directory = pathlib.Path(tempfile.mkdtemp(prefix="jitted-")).resolve()
+        self.addCleanup(shutil.rmtree, directory)
+        session = perf.Session(directory)
+        session.perf(*perf.RECORD, "-k", "mono", "-o", session.data, "--", perf.WORKLOAD, *WORKLOAD,
+                     "fork")
+        parent, child = sorted(directory.glob("jit-*.dump"), key=lambda path: len(path.read_bytes()),
+                               reverse=True)
+        for _ in range(2):  # where the profile has the parent's dump; then, beside the child's
+            done = tool.run("check", "--json", child, session.data)
+            shares = json.loads(done.out.splitlines()[-1])
+            self.assertGreater(shares["named"], SAMPLES_MIN / 2)
+            self.assertEqual(shares["named"], shares["generated"], done.out)
+            elsewhere = directory / "elsewhere"
+            elsewhere.mkdir(exist_ok=True)
+            parent, child = (path.replace(elsewhere / path.name) for path in (parent, child))
+        done = tool.run("check", "--json", "--function", "before_fork", child, session.data)
+        self.assertEqual(json.loads(done.out.splitlines()[0])["loads"], 0)
+        parent.unlink()
+        done = tool.run("check", "--json", child, session.data)
+        shares = json.loads(done.out.splitlines()[-1])
+        self.assertGreater(shares["between"] + shares["never_described"], 10)
+
     def test_lines(self) -> None:
         recording = self.own(Recording(*WORKLOAD, "lines"))
         checked = self.check(recording)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import stat
@@ -101,6 +102,29 @@ class Profiles(RecordTest):
         self.assertIn(f"perf report -i {self.output}/perf.data\n", done.err)
         self.assertEqual(stat.S_IMODE(self.output.stat().st_mode), 0o700)
         self.assertEqual(len(list(self.output.glob("jit-*.dump"))), 1)
+
+    def test_forks(self) -> None:
+        """What children have from their parent counts, with a dump of their own and without."""
+        for scenario, dumps in (("fork", 2), ("workers", 1)):
+            with self.subTest(scenario):
+                done = self.record("-o", scenario, "--", perf.WORKLOAD, "--duration-ms", "300",
+                                   scenario)
+                self.check(done, self.directory / scenario)
+                self.assertIn(f"in generated code that has dumps ({dumps})\n", done.err)
+                self.assertRegex(done.err, r"  named +\d+  100\.0 %\n")
+
+    def test_commands_for_a_shell(self) -> None:
+        """Those that are printed are right whatever the names are."""
+        done = self.record("-o", "the user's", "--", perf.WORKLOAD, "--duration-ms", "300",
+                           "workers")
+        self.assertEqual(done.status, 0, done.err)
+        report, = re.findall(r"^  (perf report -i .*)$", done.err, re.M)
+        annotate, = re.findall(r"^  (perf annotate -i .*)$", done.err, re.M)
+        hottest = re.search(r"The hottest functions.*\n +[0-9.]+ %  (.*)\n", done.err)[1]
+        data = f"{self.directory}/the user's/perf.data"
+        self.assertIn("'", hottest)
+        self.assertEqual(shlex.split(report), ["perf", "report", "-i", data])
+        self.assertEqual(shlex.split(annotate), ["perf", "annotate", "-i", data, hottest])
 
     def test_directories_are_numbered(self) -> None:
         (self.directory / "jitdump-record-1").mkdir()

@@ -199,6 +199,31 @@ void scenario_fork(struct runtime *runtime, struct jit_memory *memory)
         errx(2, "the child failed");
 }
 
+/* Children that run what they have from their parent, and load nothing themselves: servers are so. */
+void scenario_workers(struct runtime *runtime, struct jit_memory *memory)
+{
+    enum { WORKERS = 2 };
+    const struct place place = {runtime, memory, "workers.src"};
+    struct function function;
+    load_one_line(&place, &function, "the_workers'_own", 1, 1);
+    runtime_print_ready();
+    fflush(stdout);
+    for (int i = 0; i < WORKERS; i++) {
+        const pid_t child = fork();
+        if (child < 0)
+            err(2, "fork");
+        if (child == 0) {
+            call_all_until(runtime, 100, &function, 1);
+            _exit(0);
+        }
+    }
+    int status;
+    while (wait(&status) > 0)
+        if (status != 0)
+            errx(2, "a child failed");
+    runtime_print_cpu(&function);
+}
+
 enum { THREADS = 2, FUNCTIONS_PER_THREAD = 16, UNCALLED_PER_FUNCTION = 30, CALLS_PER_ROUND = 5 };
 
 struct worker {

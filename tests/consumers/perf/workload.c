@@ -15,7 +15,8 @@ static const struct {
     {"shares", scenario_shares}, {"lines", scenario_lines},
     {"chain", scenario_chain},   {"neighbours", scenario_neighbours},
     {"move", scenario_move},     {"reuse", scenario_reuse},
-    {"fork", scenario_fork},     {"threads", scenario_threads},
+    {"fork", scenario_fork},     {"workers", scenario_workers},
+    {"threads", scenario_threads},
     {"mixed", scenario_mixed},   {"two-dumps", scenario_two_dumps},
     {"random", scenario_random},
 };

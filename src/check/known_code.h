@@ -1,0 +1,49 @@
+/*
+ * What lies where in a process, as a dump says it: the process's own, or that of one it was forked from,
+ * whose code it has as it was at the fork.
+ */
+#ifndef JITDUMP_CHECK_KNOWN_CODE_H
+#define JITDUMP_CHECK_KNOWN_CODE_H
+
+#include "reader/history.h"
+
+/* How the dump's times are those of a profile. */
+struct known_times {
+    /* Whether they can be compared. */
+    bool comparable;
+    /* TSC: converted as the kernel says. Else the shift is to be added. */
+    bool converts;
+    uint64_t time_shift, time_mult, time_zero;
+    uint64_t shift;
+    /* How early a sample may seem to be. */
+    uint64_t tolerance;
+};
+
+struct known_code {
+    const struct history *history;
+    struct known_times times;
+    /* In the profile's time: what lay there then lies there still. UINT64_MAX: it goes on. */
+    uint64_t until;
+    /* By piece: for whoever counts. */
+    uint32_t *of_piece;
+
+    /* Lives by address, and of each the highest end of it and those before: what may cover an address
+     * is found by going back until none can. */
+    const struct life **lives;
+    uint64_t *highest_end;
+};
+
+/* Sets neither `times` nor `until`. False: out of memory. To be freed in any case; `of_piece` is the
+ * caller's to free. */
+bool jd_known_code_init(struct known_code *code, const struct history *history);
+void jd_known_code_free(struct known_code *code);
+
+/* A time of the dump as a time of the profile. */
+uint64_t jd_known_time(const struct known_times *times, uint64_t time);
+
+/* The life at the address at that time of the profile; NULL: none. `other` is then one that was there at
+ * another time, the nearest by time, or NULL. */
+const struct life *jd_known_code_at(const struct known_code *code, uint64_t address, uint64_t time,
+                                    const struct life **other);
+
+#endif
