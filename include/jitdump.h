@@ -346,8 +346,9 @@ JITDUMP_API int jitdump_load(struct jitdump *dump, const struct jitdump_code *co
  * NULL, is an array of `count` numbers, as jitdump_load() gives them.
  *
  * A function that has an error is left out, its code_index is 0, and the others are loaded all the
- * same; the result is the first error that there was. After a sticky one nothing follows. An .eh_frame
- * that several have in common is read once.
+ * same; the result is the first error that there was. After a sticky one nothing follows, and it is the
+ * result; of those that were to be written then, the first may be in the file, whole. An .eh_frame that
+ * several have in common is read once.
  *
  * Takes the stack that tracks need. Cost: each function is looked at twice; with eh_frame, or tracks, an
  * allocation; with JITDUMP_PERF_MAP, one for each function, and a second write.

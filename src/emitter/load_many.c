@@ -180,19 +180,19 @@ __attribute__((noinline)) static int load_all(struct jitdump *dump,
     batch.indices = indices;
     batch.frames = FRAME_INDEX_NONE;
     scratch_init(&batch.scratch);
-    int first_error = 0;
+    int result = 0;
     uint64_t next = 0;
     while (next < count && sticky_error(dump) == 0) {
         const int error = load_next(&batch, &next);
-        if (first_error == 0)
-            first_error = error;
+        if (result == 0 || (error != 0 && error == sticky_error(dump)))
+            result = error;
     }
     for (; next < count; next++)
         set_index(&batch, next, 0);
     jd_frame_index_free(&batch.frames);
     scratch_free(&batch.scratch);
     jd_process_unshield(shield);
-    return first_error;
+    return result;
 }
 
 int jitdump_load_many(struct jitdump *dump, const struct jitdump_code *codes, uint64_t count,

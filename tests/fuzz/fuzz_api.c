@@ -3,6 +3,7 @@
  * call returns what it may, each file holds what was accepted, and in the end nothing is left.
  */
 #define _GNU_SOURCE
+#include "asked.h"
 #include "faults.h"
 #include "model.h"
 #include "target.h"
@@ -17,6 +18,7 @@
 
 #define DUMPS 2
 #define CALLS_MAX 60
+#define MANY_MAX 9
 #define MARK_ERRNO 4321
 
 const char *target_output;
@@ -205,15 +207,61 @@ static void open_dump(struct input *input, int which)
     }
 }
 
+/* The process has one at most that is shared. */
+static bool is_shared(const struct model *model)
+{
+    return model->dump != NULL && (model->options.flags & JITDUMP_SHARED) != 0;
+}
+
+static void open_as_asked(struct input *input, int which)
+{
+    static char text[ASKED_SIZE];
+    struct model *model = &models[which];
+    char message[100] = "";
+    struct jitdump_options defaults = take_options(input, new_description());
+    defaults.struct_size = sizeof(defaults);
+    defaults.directory = directories[which];
+    defaults.error_message = message;
+    defaults.error_message_size = sizeof(message);
+    struct jitdump_options options = defaults;
+    const enum asked asked = take_asked(input, directories[which], text, &options);
+    if (is_shared(&models[0]) || is_shared(&models[1]) || model->dump != NULL)
+        return;
+    struct jitdump *dump = (struct jitdump *)(uintptr_t)1;
+    int result;
+    setenv("JITDUMP", text, 1);
+    CALL(result, jitdump_open_from_environment(&dump, &defaults));
+    unsetenv("JITDUMP");
+    if (asked == ASKED_NOTHING)
+        expect("result where nobody asked", (uint64_t)-(int64_t)result, 0);
+    if (asked == ASKED_WRONGLY)
+        expect("result of a bad word", (uint64_t)-(int64_t)result,
+               (uint64_t)-JITDUMP_ERROR_ENVIRONMENT);
+    if (asked == ASKED_DUMP && result == JITDUMP_ERROR_ENVIRONMENT)
+        wrong("result of good words", (uint64_t)-JITDUMP_ERROR_ENVIRONMENT, 0);
+    expect("a handle", dump != NULL, result == 0 && asked == ASKED_DUMP);
+    if (result != 0 && message[0] == '\0')
+        wrong("no message of an error", 0, 1);
+    options.error_message = NULL;
+    if (dump != NULL)
+        model_open(model, dump, &options, directories[which]);
+}
+
+static void give_tier(struct input *input, const struct model *model, struct item *item,
+                      struct jitdump_code *code)
+{
+    const uint8_t tier = take_u8(input);
+    if (model->tier_count != 0 && tier != 0)
+        item->tier = model->tiers[tier % model->tier_count];
+    code->tier = tier == 255 ? model->tier_count + 1 : item->tier.number;
+}
+
 static void load(struct input *input, struct model *model)
 {
     struct description *description = new_description();
     describe(description, input);
-    const uint8_t tier = take_u8(input);
     struct item item = {.kind = ITEM_LOAD, .code = &description->code};
-    if (model->tier_count != 0 && tier != 0)
-        item.tier = model->tiers[tier % model->tier_count];
-    description->code.tier = tier == 255 ? model->tier_count + 1 : item.tier.number;
+    give_tier(input, model, &item, &description->code);
     int result;
     item.code_index = 1;
     CALL(result, jitdump_load(model->dump, &description->code, &item.code_index));
@@ -221,6 +269,63 @@ static void load(struct input *input, struct model *model)
         wrong("code_index", item.code_index, 0);
     if (model->dump != NULL)
         model_appended(model, &item, result);
+}
+
+/* Of one size, that of the first: what others say of theirs may be wrong. */
+static void suit_array(struct jitdump_code *code, uint32_t i)
+{
+    if (i == 0 || code->struct_size < sizeof(*code) || code->struct_size > sizeof(*code) + BEYOND_SIZE)
+        code->struct_size = sizeof(*code);
+}
+
+static void load_many(struct input *input, struct model *model)
+{
+    struct jitdump_code codes[MANY_MAX];
+    struct item items[MANY_MAX];
+    uint64_t indices[MANY_MAX];
+    const uint8_t bits = take_u8(input);
+    const uint32_t count = (bits & 63) % (MANY_MAX + 1);
+    if (description_count + count > CALLS_MAX - 2)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        struct description *description = new_description();
+        struct jitdump_code *code = &description->code;
+        describe(description, input);
+        items[i] = (struct item){.kind = ITEM_LOAD, .code = code};
+        give_tier(input, model, &items[i], code);
+        suit_array(code, i);
+        /* The section of a module, and the part of it that they all come from. */
+        if (i != 0 && (bits & 0x40) != 0) {
+            code->unwind = NULL;
+            code->eh_frame = codes[0].eh_frame;
+            code->eh_frame_size = codes[0].eh_frame_size;
+            code->eh_frame_addr = codes[0].eh_frame_addr;
+            code->eh_frame_hdr = codes[0].eh_frame_hdr;
+            code->eh_frame_hdr_size = codes[0].eh_frame_hdr_size;
+            if ((bits & 0x80) != 0 && code->code_bytes != NULL)
+                code->code_addr = codes[0].code_addr + i;
+        }
+        codes[i] = *code;
+        indices[i] = 1;
+    }
+    int result;
+    CALL(result, jitdump_load_many(model->dump, codes, count, indices));
+    bool all = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (indices[i] != 0 && codes[i].struct_size != sizeof(codes[i]))
+            wrong("struct_size of an element", codes[i].struct_size, sizeof(codes[i]));
+        if (indices[i] != 0 && model->dump != NULL) {
+            items[i].code_index = indices[i];
+            model_appended(model, &items[i], 0);
+        }
+        all = all && indices[i] != 0;
+    }
+    if (model->dump == NULL)
+        return;
+    if (count != 0)
+        expect("all are loaded", all, result == 0);
+    if (result != 0)
+        model_batch(model, result);
 }
 
 /* Of a function that was loaded, or of none. */
@@ -425,6 +530,12 @@ static void call(struct input *input)
         return;
     case 11:
         faults_limit_file_size(take_u16(input));
+        return;
+    case 12:
+        load_many(input, model);
+        return;
+    case 13:
+        open_as_asked(input, which);
         return;
     default:
         load(input, model);

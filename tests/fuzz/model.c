@@ -169,6 +169,14 @@ void model_embedded(struct model *model, const char *path, const void *text, uin
     follow_result(model, result, had_file);
 }
 
+void model_batch(struct model *model, int result)
+{
+    const bool was_sticky = model->sticky != 0;
+    model_appended(model, NULL, result);
+    if (model->sticky != 0 && !was_sticky)
+        model->batch_failed = true;
+}
+
 void model_flushed(struct model *model, int result)
 {
     if (result == 0 || (result == JITDUMP_ERROR_PERF_MAP && model->sticky == 0))
@@ -184,6 +192,7 @@ void model_forked(struct model *model)
     model_check_open(model);
     model->has_file = false;
     model->sticky = 0;
+    model->batch_failed = false;
     model->count = model->flushed = 0;
 }
 
@@ -224,21 +233,31 @@ static bool precedes_load(uint32_t id)
            id == SAMPLY_JIT_CODE_DEBUG_INFO2 || id == SAMPLY_JIT_CODE_DEBUG_INFO_2026;
 }
 
-/* Whether the file goes on with a whole group. `id` receives that of its last record. */
-static bool has_group(struct reader reader, uint32_t *id)
+/* Whether the file goes on with a whole group, which is taken. `id` receives that of its last record. */
+static bool take_group(struct reader *reader, uint32_t *id)
 {
     struct jit_record_header header;
     do {
-        if (reader.left < sizeof(header))
+        if (reader->left < sizeof(header))
             return false;
-        memcpy(&header, reader.at, sizeof(header));
-        if (header.total_size < sizeof(header) || header.total_size > reader.left)
+        memcpy(&header, reader->at, sizeof(header));
+        if (header.total_size < sizeof(header) || header.total_size > reader->left)
             return false;
-        reader.at += header.total_size;
-        reader.left -= header.total_size;
+        reader->at += header.total_size;
+        reader->left -= header.total_size;
     } while (precedes_load(header.id));
     *id = header.id;
     return true;
+}
+
+/* The first functions of a batch that has failed may have been written. */
+static bool are_of_failed_batch(struct reader reader, const struct model *model)
+{
+    uint32_t id = JIT_CODE_LOAD;
+    while (model->batch_failed && reader.left != 0 && id == JIT_CODE_LOAD)
+        if (!take_group(&reader, &id))
+            return false;
+    return reader.left == 0 && id == JIT_CODE_LOAD;
 }
 
 static void check_move(struct reader payload, const struct model *model, const struct item *item)
@@ -319,7 +338,8 @@ static uint32_t check_items(struct reader *reader, const struct model *model, ui
                 continue;
             break;
         }
-        if (!has_group(*reader, &id)) {
+        struct reader ahead = *reader;
+        if (!take_group(&ahead, &id)) {
             if (!faults_happened(FAULT_FTRUNCATE))
                 wrong("a group cut short", reader->left, 0);
             break;
@@ -343,7 +363,8 @@ static void check_file(const struct model *model, bool whole, bool closed)
         wrong("items in the file", present, promised);
     if (closed)
         expect("a CLOSE at the end", is_close(reader, timestamp), true);
-    else if (reader.left != 0 && !is_close(reader, timestamp) && !faults_happened(FAULT_FTRUNCATE))
+    else if (reader.left != 0 && !is_close(reader, timestamp) &&
+             !are_of_failed_batch(reader, model) && !faults_happened(FAULT_FTRUNCATE))
         wrong("bytes that no call has appended", reader.left, 0);
     if (model->options.size_limit != 0 && size > model->options.size_limit)
         wrong("size of the file", size, model->options.size_limit);

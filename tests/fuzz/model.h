@@ -48,6 +48,7 @@ struct model {
     char source_file_prefix[PATH_MAX];
     bool has_file; /* false in a child that has not appended */
     int sticky;
+    bool batch_failed; /* and was sticky */
     struct item items[ITEMS_MAX];
     uint32_t count;
     /* So many were accepted before a flush that succeeded: they are in the file. */
@@ -65,6 +66,9 @@ void model_open(struct model *model, struct jitdump *dump, const struct jitdump_
 /* To be called with the result of each call that appends; `item` is what it does if it is
  * accepted, NULL if nothing. */
 void model_appended(struct model *model, const struct item *item, int result);
+
+/* The result of a batch that is not 0, after its functions that were loaded. */
+void model_batch(struct model *model, int result);
 
 /* The same of a source. */
 void model_embedded(struct model *model, const char *path, const void *text, uint64_t size,

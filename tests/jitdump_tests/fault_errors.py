@@ -149,6 +149,8 @@ def effect(call: str, occurrence: int, number: int, always: bool, scenario: str,
         if starts and not always or scenario in ("unlink", "empty", "stale", "fork_unlink"):
             return NONE  # of the parent's map, and of what is removed
         return Effect("CLOSE", {WRITE_ERRORS.get(number, "IO") if kind == "dump" else "PERF_MAP"})
+    if scenario == "plain" and step == "load many1" and name == "malloc":
+        return NONE  # without an index, the section is read for each function
     if name in ("malloc", "calloc", "strdup"):
         # Of a load it can be a record's memory, or the name that the perf map keeps.
         if step.startswith("load") or always:

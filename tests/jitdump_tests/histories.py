@@ -1,5 +1,6 @@
 """Random histories of a process's code (loads, moves, addresses used again), and what they mean: at
 each address the function, the inlined calls, files and lines."""
+import itertools
 import pathlib
 import random
 import subprocess
@@ -84,16 +85,15 @@ class History(NamedTuple):
 
     def write(self, program: str, directory: pathlib.Path, dialect: int,
               flags: int) -> pathlib.Path:
-        loads = 0
         text = []
-        for operation in self.operations:
-            if operation.is_move:
-                text.append(f"move {operation.piece} {operation.address}\n")
-            else:
-                assert operation.piece == loads
-                loads += 1
-                piece = self.pieces[operation.piece]
-                text.append(piece.description.text(piece.name, operation.address))
+        batches = random.Random(len(self.operations))
+        for is_move, group in itertools.groupby(self.operations, lambda each: each.is_move):
+            if is_move:
+                text += [f"move {each.piece} {each.address}\n" for each in group]
+                continue
+            text.append(inlining_descriptions.in_batches(batches, [
+                self.pieces[each.piece].description.text(self.pieces[each.piece].name, each.address)
+                for each in group]))
         done = subprocess.run([program, directory, str(dialect), str(flags)], input="".join(text),
                               stdout=subprocess.PIPE, text=True, check=True)
         return pathlib.Path(done.stdout.strip())

@@ -132,3 +132,15 @@ def random_description(random_: random.Random, lines: Sequence[int] = LINES,
     if all(position == NONE for _, position in offsets):
         offsets[0] = (offsets[0][0], used[0])
     return Description(code_size, functions, positions, offsets)
+
+
+def in_batches(random_: random.Random, loads: Sequence[str]) -> str:
+    """The loads one after the other, some of them by one call, as encode.c reads it."""
+    text = []
+    at = 0
+    while at < len(loads):
+        count = min(random_.choice([1, 1, 2, 10, 64]), len(loads) - at)
+        text += [f"many {count}\n"] if count > 1 else []
+        text += loads[at:at + count]
+        at += count
+    return "".join(text)

@@ -39,8 +39,8 @@ def check_history(tool, encode, directory, history, choose, dialect) -> tuple:
     count = len(history.operations)
     options = []
     if choose.random() < 0.5 and count > 1:
-        count = choose.randrange(count // 2, count)
-        options = ["--at", dump_bytes.time_after(dump, count)]
+        count, time = dump_bytes.time_after(dump, choose.randrange(count // 2, count))
+        options = ["--at", time]
     truth = history.chains(history.live_after(count), dialect, outermost)
     pid = int(dump.stem.split("-")[1])
     wrong = breakpad.check(tool, dump, truth, random_maps(choose, truth), *options, pid=pid)

@@ -49,8 +49,8 @@ def check_history(tool, encode, directory, history, choose, dialect) -> tuple:
     count = len(history.operations)
     options = choose.choice([[], ["--dynsym"], ["--relative"]])
     if choose.random() < 0.5:
-        count = choose.randrange(count // 2, count)
-        options += ["--at", dump_bytes.time_after(dump, count)]
+        count, time = dump_bytes.time_after(dump, choose.randrange(count // 2, count))
+        options += ["--at", time]
     elf = directory / "out.elf"
     done = subprocess.run([tool, "elf", str(dump), "-o", str(elf), *options], capture_output=True,
                           text=True, check=False)

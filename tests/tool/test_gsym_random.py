@@ -43,8 +43,8 @@ def check_history(tool, encode, directory, history, choose, dialect) -> tuple:
     count = len(history.operations)
     options = []
     if choose.random() < 0.5:
-        count = choose.randrange(count // 2, count)
-        options = ["--at", dump_bytes.time_after(dump, count)]
+        count, time = dump_bytes.time_after(dump, choose.randrange(count // 2, count))
+        options = ["--at", time]
     live = history.live_after(count)
     truth = history.chains(live, dialect, outermost)
     elf = convert(tool, "elf", dump, *options)

@@ -220,6 +220,15 @@ static void the_size_limit_holds(void **state)
     assert_int_equal(jitdump_load_many(dump, codes, MANY, many), JITDUMP_ERROR_SIZE_LIMIT);
     for (int i = 0; i < MANY; i++)
         assert_int_equal(many[i], 0);
+    assert_int_equal(jitdump_close(dump), JITDUMP_ERROR_SIZE_LIMIT);
+    /* That the dump is out of use counts for more than a function that was wrong. */
+    dump = open_dump(options);
+    codes[3].name = NULL;
+    assert_int_equal(jitdump_load_many(dump, codes, MANY, many), JITDUMP_ERROR_SIZE_LIMIT);
+    assert_int_equal(jitdump_close(dump), JITDUMP_ERROR_SIZE_LIMIT);
+    codes[3] = function(3, false);
+    dump = open_dump(options);
+    assert_int_equal(jitdump_load_many(dump, codes, MANY, many), JITDUMP_ERROR_SIZE_LIMIT);
     struct contents found = close_and_read(dump, JITDUMP_ERROR_SIZE_LIMIT);
     assert_int_equal(found.size, expected.size);
     free(found.bytes);

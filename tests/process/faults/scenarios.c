@@ -166,6 +166,62 @@ static void load_with_unwinding(const char *name)
     STEP("load unwind", jitdump_load(dump, &code, NULL));
 }
 
+/* Three functions of 64 bytes, and the .eh_frame section that they have in common. */
+enum { MANY = 3, MANY_ADDR = 0x20000, MANY_DISTANCE = 0x1000 };
+
+static const struct {
+    uint32_t length, id;
+    /* Version, "zR", code and data alignment, return address; FDE addresses are absolute. CFA = rsp + 8,
+     * the return address at CFA - 8. */
+    unsigned char cie[16];
+    struct {
+        uint32_t length, cie_pointer;
+        uint64_t address, size;
+        unsigned char rest[8];
+    } fdes[MANY];
+} section = {20,
+             0,
+             {1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x00, 0x0c, 7, 8, 0x90, 1, 0, 0},
+             {{28, 28, MANY_ADDR, 64, {0}},
+              {28, 60, MANY_ADDR + MANY_DISTANCE, 64, {0}},
+              {28, 92, MANY_ADDR + 2 * MANY_DISTANCE, 64, {0}}}};
+
+static void give_section(struct jitdump_code *code)
+{
+    code->eh_frame = &section;
+    code->eh_frame_size = sizeof(section);
+}
+
+static void load_out_of_section(const char *name)
+{
+    struct jitdump_code code = function(name, MANY_ADDR, 64);
+    give_section(&code);
+    STEP("load section", jitdump_load(dump, &code, NULL));
+}
+
+static void load_many(bool with_section)
+{
+    static const char *const names[MANY] = {"many1", "many2", "many3"};
+    unsigned char bytes[MANY][64];
+    struct jitdump_code codes[MANY];
+    uint64_t indices[MANY];
+    for (int i = 0; i < MANY; i++) {
+        codes[i] = function(names[i], (uint64_t)(MANY_ADDR + i * MANY_DISTANCE), sizeof(bytes[i]));
+        codes[i].code_bytes = memcpy(bytes[i], codes[i].code_bytes, sizeof(bytes[i]));
+        if (with_section)
+            give_section(&codes[i]);
+    }
+    errno = UNTOUCHED;
+    const int result = jitdump_load_many(dump, codes, MANY, indices);
+    for (int i = 0; i < MANY; i++) {
+        char step[64];
+        snprintf(step, sizeof(step), "load %s", names[i]);
+        end_step(step, "", indices[i] != 0 ? 0 : result);
+    }
+    if ((result == 0) != (indices[0] != 0 && indices[1] != 0 && indices[2] != 0))
+        problem("a batch with result %d", result);
+}
+
 /* More positions than the stack has room for, of which few are reached. */
 static void load_with_track(const char *name)
 {
@@ -241,6 +297,7 @@ static void append_all(void)
     load_with_unwinding("unwind");
     load_with_track("track");
     move("plain", index, 0x1000, 64);
+    load_many(false);
     raw("small", 50);
     flush();
     load("big", 0x10000, BIG);
@@ -313,6 +370,8 @@ static void run_plain(void)
         load(names[i], 0x1000 * (i + 1), 20);
     load_with_lines("lines", 0);
     load_with_unwinding("unwind");
+    load_out_of_section("section");
+    load_many(true);
     flush();
     load("last", 0x9000, 20);
     close_dump();

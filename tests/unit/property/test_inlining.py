@@ -14,7 +14,7 @@ from typing import Tuple
 
 from jitdump_tests import decoder
 from jitdump_tests.inlining_check import PERF, SAMPLY_2023, SAMPLY_2026, expect
-from jitdump_tests.inlining_descriptions import CODE_ADDR, Description, random_description
+from jitdump_tests.inlining_descriptions import CODE_ADDR, Description, in_batches, random_description
 
 OUTERMOST_LINES, SOURCE_FILES = 4, 8
 SOURCE = 827346261
@@ -50,7 +50,8 @@ def main() -> int:
         dialect, outermost = next(dialects), random_.random() < 0.5
         in_files = random_.random() < 0.5
         flags = (OUTERMOST_LINES if outermost else 0) | (SOURCE_FILES if in_files else 0)
-        dump, path = encode(program, dialect, flags, "".join(case.text() for case in cases))
+        loads = [case.text() for case in cases]
+        dump, path = encode(program, dialect, flags, in_batches(random_, loads))
         groups = list(decoder.groups(dump))
         assert len(groups) == len(cases)
         assert (groups[0].pop(SOURCE, None) is not None) == (in_files and dialect != PERF)
