@@ -49,28 +49,12 @@ void jd_load_report(struct jitdump *dump, int error, const char *call,
     jd_report_refusal(dump, error, call, name);
 }
 
-int jd_load_one(struct jitdump *dump, struct function_records *record, uint64_t *index)
-{
-    struct group group = {
-        .encode = jd_function_records_write,
-        .input = record,
-        .tail = load_code_bytes(record->code),
-        .tail_size = record->code->code_size,
-    };
-    int error = jd_function_records_check(record, &group.head_size);
-    if (error == 0)
-        error = start_and_append(dump, &group, index);
-    if (error == 0)
-        load_tell(dump, record, *index);
-    return error;
-}
-
 static int load(struct jitdump *dump, const struct jitdump_code *code, struct scratch *scratch,
                 uint64_t *index)
 {
     struct function_records record;
     load_record_init(&record, dump, code, scratch);
-    return jd_load_one(dump, &record, index);
+    return load_one(dump, &record, index);
 }
 
 /* Apart, since the scratch is large for a stack that a load without tracks needs little of. */

@@ -26,9 +26,6 @@ static inline void load_record_init(struct function_records *record, struct jitd
     record->scratch = scratch;
 }
 
-/* Loads the function alone; of a record that is set, and a struct of this version. */
-int jd_load_one(struct jitdump *dump, struct function_records *record, uint64_t *index);
-
 /* What is to be done behind the append, where the dump has a perf map or reports. `lines`: where the
  * perf map's line goes; NULL: to the map. */
 void jd_load_told(struct jitdump *dump, struct perf_map_lines *lines,
@@ -44,6 +41,24 @@ static inline void load_tell(struct jitdump *dump, const struct function_records
 {
     if (load_is_to_be_told(dump))
         jd_load_told(dump, NULL, record, index);
+}
+
+/* Loads the function alone; of a record that is set, and a struct of this version. */
+static inline int load_one(struct jitdump *dump, struct function_records *record,
+                           uint64_t *index)
+{
+    struct group group = {
+        .encode = jd_function_records_write,
+        .input = record,
+        .tail = load_code_bytes(record->code),
+        .tail_size = record->code->code_size,
+    };
+    int error = jd_function_records_check(record, &group.head_size);
+    if (error == 0)
+        error = start_and_append(dump, &group, index);
+    if (error == 0)
+        load_tell(dump, record, *index);
+    return error;
 }
 
 /* Says what is refused, if that is wanted. `code` may be NULL. */

@@ -159,7 +159,7 @@ static int load_next(struct batch *batch, uint64_t *next)
     const uint64_t i = (*next)++;
     const struct jitdump_code *code = code_at(batch, i, &copy);
     if (error == 0)
-        error = jd_load_one(batch->dump, &record, &index);
+        error = load_one(batch->dump, &record, &index);
     set_index(batch, i, error == 0 ? index : 0);
     if (error != 0)
         jd_load_report(batch->dump, error, "jitdump_load_many", code);
