@@ -8,6 +8,7 @@ struct looking {
     const struct profile_clock *clock;
     uint32_t pid;
     struct ranges code;
+    struct ranges *holes;
 };
 
 void jd_hiding_events_free(struct hiding_events *events)
@@ -83,6 +84,11 @@ static bool hides_living_code(const struct looking *looking,
 
 static bool hides(struct looking *looking, const struct scanned_mapping *mapping)
 {
+    /* A JIT puts its next object's data there, say. Nobody asks perf what such memory is. */
+    if (jd_scan_is_anonymous(mapping->name) && !mapping->executable &&
+        jd_ranges_overlap(looking->holes, mapping->begin, mapping->end) &&
+        jd_scan_descends(looking->scan, mapping->pid, looking->pid))
+        return true;
     if (!jd_ranges_overlap(&looking->code, mapping->begin, mapping->end) ||
         !jd_scan_descends(looking->scan, mapping->pid, looking->pid))
         return false;
@@ -93,9 +99,10 @@ static bool hides(struct looking *looking, const struct scanned_mapping *mapping
 
 bool jd_hiding_events_add(struct hiding_events *events, const struct profile_scan *scan,
                           const struct history *history, const struct profile_clock *clock,
-                          uint32_t pid)
+                          uint32_t pid, struct ranges *holes)
 {
-    struct looking looking = {.scan = scan, .history = history, .clock = clock, .pid = pid};
+    struct looking looking = {
+        .scan = scan, .history = history, .clock = clock, .pid = pid, .holes = holes};
     bool added = true;
     for (uint32_t i = 0; added && i < history->life_count; i++) {
         const struct life *const life = &history->lives[i];

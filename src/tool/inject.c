@@ -80,7 +80,7 @@ static bool find_hiding(struct injecting *injecting)
     for (const struct injected_dump *dump = injecting->dumps.first; dump != NULL;
          dump = dump->next)
         if (!jd_hiding_events_add(&injecting->hiding, &injecting->scan, &dump->history,
-                                  &dump->clock, dump->pid))
+                                  &dump->clock, dump->pid, &injecting->files.holes))
             return no_memory();
     jd_hiding_events_sort(&injecting->hiding);
     return true;

@@ -133,7 +133,8 @@ static int by_time(const void *left, const void *right)
 
 static void write_profile(const struct history *history, struct perf_data *data,
                           const struct profile_scan *scan, const struct layout *layout,
-                          const struct profile_clock *clock, uint32_t pid, uint8_t bits)
+                          const struct profile_clock *clock, uint32_t pid, struct ranges *holes,
+                          uint8_t bits)
 {
     const size_t room = (size_t)layout->mapping_count + 1;
     struct profile_mapping *const mappings = __real_calloc(room, sizeof(*mappings));
@@ -146,7 +147,7 @@ static void write_profile(const struct history *history, struct perf_data *data,
                                                .path = "/f"};
     qsort(mappings, (size_t)layout->mapping_count, sizeof(*mappings), by_time);
     if ((bits & DROP) != 0)
-        jd_hiding_events_add(&hiding, scan, history, clock, pid);
+        jd_hiding_events_add(&hiding, scan, history, clock, pid, holes);
     jd_hiding_events_sort(&hiding);
     REQUIRE(ftruncate(files[1], 0) == 0);
     const enum profile_write_error error = jd_profile_write(
@@ -183,7 +184,7 @@ static void inject(const struct history *history, struct perf_data *data, uint8_
             if (!options.only_sampled)
                 check_layout(history, &layout);
             write_files(history, &layout, &used, bits);
-            write_profile(history, data, &scan, &layout, &clock, mapping->pid, bits);
+            write_profile(history, data, &scan, &layout, &clock, mapping->pid, &used, bits);
         }
     }
     jd_layout_free(&layout);
