@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "system/shield.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -13,6 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+
+/* No function is as large. QEMU tells GDB that all the memory where its code will be, of 128 MiB and more, is
+ * one: nothing is there yet, and all would be copied. */
+#define FUNCTION_SIZE_MAX (UINT64_C(16) << 20)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Whether it was tried; `dump` is written before. Released by open_once(), acquired by the_dump(). */
@@ -107,7 +112,12 @@ static void load_what_can_be(struct jitdump *to, struct jitdump_code *code)
 
 void jd_collector_load(struct jitdump_code *code, enum loaded_by by)
 {
-    static atomic_bool said;
+    static atomic_bool said, said_large;
+    if (code->code_size > FUNCTION_SIZE_MAX) {
+        jd_collector_report(&said_large, "%s is left out: no function is of %" PRIu64 " bytes", code->name,
+                            code->code_size);
+        return;
+    }
     struct jitdump *const to = the_dump();
     if (to == NULL)
         return;
