@@ -106,7 +106,8 @@ static bool symbol_address(const struct elf_object *object, const Elf64_Sym *sym
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= object->section_count)
         return false;
     *section = &object->sections[symbol->st_shndx];
-    if (object->is_relocatable)
+    /* wasmtime makes a shared object of a relocatable one, and leaves its symbols as they were. */
+    if (object->is_relocatable || (*address < (*section)->address && *address < (*section)->size))
         *address += (*section)->address;
     return true;
 }
