@@ -98,20 +98,20 @@ def symbols(path: str) -> List[Tuple[str, str, int, int]]:
 
 class Objects(GdbTest):
     def check(self, compiler: str, *options: str, dialects: Sequence[str] = (CHAIN,),
-              tool: str = "addr2line", count: int = 1) -> None:
+              tool: str = "addr2line", count: int = 1, wasmtime: bool = False) -> None:
         """Names, sizes and bytes of all functions; lines and inlined calls of all bytes."""
         if shutil.which(tool) is None:
             self.skipTest(f"{tool} is not installed")
         objects = [self.compile(f"random{seed}", random_c.program(seed), compiler, *options)
                    for seed in range(count)]
+        loaded_as = [jit_objects.as_wasmtime(path) for path in objects] if wasmtime else objects
         for dialect in dialects:
-            placed, functions, errors = self.run_objects(objects, JITDUMP=f"debug,dialect={dialect}")
+            placed, functions, errors = self.run_objects(loaded_as, JITDUMP=f"debug,dialect={dialect}")
             by_address = {function.address: function for function in functions}
             self.assertNotIn("left out", errors)
             total = right = 0
             wrong = []
-            for loaded in placed:
-                path = loaded["object"]
+            for path, loaded in zip(objects, placed):
                 frames, ends = {}, {}
                 for _, section, offset, size in symbols(path):
                     ends[section] = max(ends.get(section, 0), offset + size)
@@ -138,6 +138,9 @@ class Objects(GdbTest):
     def test_gcc(self) -> None:
         for version in range(2, 6):
             self.check("gcc", f"-gdwarf-{version}")
+
+    def test_as_wasmtime(self) -> None:
+        self.check("gcc", wasmtime=True)
         self.check("gcc", "-gdwarf-5", dialects=(LINE,))
         self.check("gcc", "-gdwarf-4", "-ffunction-sections")
         self.check("gcc", "-gdwarf-5", "-O3", "-freorder-blocks-and-partition")

@@ -20,6 +20,7 @@ from typing import Dict, List, Tuple
 
 SHF_ALLOC, SHF_EXECINSTR = 2, 4
 SHT_RELA = 4
+ET_DYN = 3
 PAGE = mmap.PAGESIZE
 
 
@@ -75,6 +76,8 @@ class Object:
                     struct.pack_into("<i", data, where, value - address - where)
                 elif kind == 1:  # R_X86_64_64
                     struct.pack_into("<Q", data, where, value)
+                elif kind == 10:  # R_X86_64_32
+                    struct.pack_into("<I", data, where, value)
                 else:
                     raise ValueError(f"relocation {kind}")
         return bytes(data)
@@ -89,7 +92,22 @@ def load(path: str, memory: mmap.mmap, base: int) -> Tuple[bytes, Dict[str, int]
             at = made.section(index)[3] - base
             data = made.relocate(index)
             memory[at:at + len(data)] = data
+    if struct.unpack_from("<H", made.data, 16)[0] == ET_DYN:
+        for index in {made.section(index)[7] for index in range(1, made.count)
+                      if made.section(index)[1] == SHT_RELA}:
+            start, data = made.section(index)[4], made.relocate(index)
+            made.data[start:start + len(data)] = data
     return bytes(made.data), placed
+
+
+def as_wasmtime(path: str) -> str:
+    """A copy that calls itself a shared object. Its sections are relocated when it is loaded, and its symbols
+    count from their sections as before."""
+    data = bytearray(pathlib.Path(path).read_bytes())
+    struct.pack_into("<H", data, 16, ET_DYN)
+    copy = pathlib.Path(path).with_suffix(".so")
+    copy.write_bytes(data)
+    return str(copy)
 
 
 def frames_of(path: str, section: str, size: int, tool: str = "addr2line") -> List[List[Tuple[str, str]]]:
