@@ -39,7 +39,10 @@ class Strangers(unittest.TestCase):
                     [sys.executable, "-c", "import ctypes, decimal, sqlite3, ssl; print(1)"],
                     [sys.executable, "-c", "import multiprocessing as m; print(m.Pool(2).map(abs, [-1]))"],
                     ["perl", "-e", "use POSIX; print floor(2.5)"], ["env", "-i", "true"],
-                    ["gdb", "--version"], ["php8.2", "-r", "echo 1;"]]
+                    ["gdb", "--version"], ["php8.2", "-r", "echo 1;"], ["cc", "--version"],
+                    ["bash", "-c", "exec 3<&0; (exit 4) & wait $!"],
+                    ["node", "-e", "for (let i = 0, s = 0; i < 1e6; i++) s += i; console.log(process.argv.length)"],
+                    ["java", "-Xshare:auto", "-version"]]
         for command in commands:
             if shutil.which(command[0]) is None:
                 continue
@@ -47,6 +50,18 @@ class Strangers(unittest.TestCase):
             used = self.run_with(command, **EVERYWHERE)
             self.assertEqual((used.returncode, used.stdout, used.stderr),
                              (plain.returncode, plain.stdout, plain.stderr), command)
+        self.assertEqual(self.written(), [])
+
+    def test_qemu(self) -> None:
+        """It tells GDB that all the memory for its code is one function."""
+        if shutil.which("qemu-aarch64") is None or shutil.which("aarch64-linux-gnu-gcc") is None:
+            self.skipTest("qemu-aarch64 and aarch64-linux-gnu-gcc are not both installed")
+        (self.directory / "program.c").write_text("int main(void) { return 5; }\n")
+        subprocess.run(["aarch64-linux-gnu-gcc", "-static", "program.c", "-o", "program"], check=True,
+                       cwd=self.directory)
+        done = self.run_with(["qemu-aarch64", "./program"], JITDUMP="debug", **EVERYWHERE)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn(b"code_gen_buffer is left out", done.stderr)
         self.assertEqual(self.written(), [])
 
     def test_objects_that_come_and_go(self) -> None:
