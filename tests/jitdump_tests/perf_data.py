@@ -1,4 +1,5 @@
-"""Puts into a perf.data file the event that this machine's kernel may be unable to give."""
+"""Puts into a perf.data file the event that this machine's kernel may be unable to give, or a program did not
+cause."""
 
 import pathlib
 import struct
@@ -10,6 +11,9 @@ FILE_HEADER = struct.Struct("=8sQQ6Q32s")
 DATA_OFFSET, DATA_SIZE = 5, 6  # in the unpacked header
 SECTION = struct.Struct("=QQ")
 EVENT_HEADER = struct.Struct("=IHH")  # type, misc, size
+PERF_RECORD_MMAP2 = 10
+MMAP2_NAME = 72  # its offset; behind it, in 8 bytes each: pid and tid, the time, others
+PROT_READ = 1
 PERF_RECORD_LOST, PERF_RECORD_AUXTRACE, PERF_RECORD_TIME_CONV = 2, 71, 79
 PERF_RECORD_COMPRESSED = {81, 83}
 FEATURE_AUXTRACE = 18
@@ -54,6 +58,28 @@ def kinds(path: pathlib.Path) -> Set[int]:
         return {kind for kind, _, _ in events(path.read_bytes())}
     return {kind for file in path.iterdir()
             for kind, _, _ in events(file.read_bytes(), -1 if file.name == "data" else 0)}
+
+
+def add_data_mapping(path: pathlib.Path, pid: int, address: int, size: int, time: int) -> None:
+    """The process maps memory without a file, to be read: behind the last mapping of the dump."""
+    content = path.read_bytes()
+    made, place = b"", 0
+    for kind, offset, length in events(content):
+        event = content[offset:offset + length]
+        if kind == PERF_RECORD_MMAP2 and struct.unpack_from("=I", event, EVENT_HEADER.size) == (pid,):
+            name = event[MMAP2_NAME:event.index(0, MMAP2_NAME)]
+            if name.startswith(b"//anon"):
+                made = event
+            if name.endswith(b".dump"):
+                place = offset + length
+    assert made and place
+    event = bytearray(made)
+    struct.pack_into("=QQQ", event, 16, address, size, address)
+    struct.pack_into("=I", event, 64, PROT_READ)
+    struct.pack_into("=Q", event, (event.index(0, MMAP2_NAME) + 8) // 8 * 8 + 8, time)
+    header = FILE_HEADER.unpack_from(content)
+    start, end = header[DATA_OFFSET], header[DATA_OFFSET] + header[DATA_SIZE]
+    replace_data(path, content[start:place] + event + content[place:end])
 
 
 def replace_data(path: pathlib.Path, data: bytes) -> None:

@@ -4,6 +4,7 @@ With another perf first in PATH (tests/other-perfs.sh), that one is asked.
 """
 from __future__ import annotations
 
+import mmap
 import os
 import pathlib
 import struct
@@ -83,6 +84,18 @@ class Scenarios(InjectTest):
                                        call_graph=True)
                 whole = sum("main" in sample.chain for sample in profile.samples)
                 self.assertGreaterEqual(whole, 0.99 * len(profile.samples))
+
+    def test_chains_where_data_is_mapped_later(self) -> None:
+        """As LLVM maps the data of its next object, right below the code, where the unwinding data are to lie."""
+        session = self.session()
+        truth = session.record("--duration-ms", "500", "neighbours", call_graph=True)
+        first = min(truth.placements, key=lambda placement: placement.addr)
+        page = first.addr // mmap.PAGESIZE * mmap.PAGESIZE
+        perf_data.add_data_mapping(session.data, truth.pid, page - 16 * mmap.PAGESIZE, 16 * mmap.PAGESIZE,
+                                   max(placement.since for placement in truth.placements) + 1000)
+        profile = self.profile_of(session, truth)
+        whole = sum("main" in sample.chain for sample in profile.samples)
+        self.assertGreaterEqual(whole, 0.99 * len(profile.samples))
 
     def rows(self, session: Session) -> list[str]:
         report = session.perf("report", "--stdio", "-q", "-t", ",", "-F", "overhead,sym", "-i",
