@@ -25,8 +25,8 @@ def programs(collector, python, seconds):
                 PHP + ["-d", "opcache.jit_debug=384", HERE / "mix.php", seconds],
                 {"INTEL_JIT_PROFILER64": collector}),
         "numba": ([python, HERE / "numba_mix.py", seconds], None, {"LD_PRELOAD": collector}),
-        "wasmtime": ([python, HERE / "wasmtime_mix.py", seconds, "without"],
-                     [python, HERE / "wasmtime_mix.py", seconds], {"INTEL_JIT_PROFILER64": collector}),
+        "wasmtime": ([python, HERE / "wasmtime_mix.py", seconds, "nobody"],
+                     [python, HERE / "wasmtime_mix.py", seconds, "vtune"], {"INTEL_JIT_PROFILER64": collector}),
         "jax": ([python, HERE / "jax_mix.py", seconds], None, {"LD_PRELOAD": collector}),
     }
 

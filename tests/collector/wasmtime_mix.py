@@ -1,5 +1,6 @@
-"""Functions compiled by wasmtime, for as many seconds as the argument says; prints where each lies, by the
-symbols of the serialized module and the place where its code is."""
+"""Functions compiled by wasmtime, for as many seconds as the first argument says; prints where each lies, by the
+symbols of the serialized module and the place where its code is. The second says who is told: "vtune", "gdb" or
+"nobody". The third is a module in place of the one below."""
 import json
 import pathlib
 import re
@@ -26,10 +27,11 @@ TEXT = """
 """
 
 config = wasmtime.Config()
-if len(sys.argv) <= 2:
+if sys.argv[2] == "vtune":
     config.profiler = "vtune"
+config.debug_info = sys.argv[2] == "gdb"
 store = wasmtime.Store(wasmtime.Engine(config))
-module = wasmtime.Module(store.engine, TEXT)
+module = wasmtime.Module(store.engine, pathlib.Path(sys.argv[3]).read_bytes() if len(sys.argv) > 3 else TEXT)
 exports = wasmtime.Instance(store, module, []).exports(store)
 
 

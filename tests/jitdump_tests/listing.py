@@ -1,9 +1,10 @@
-"""A runtime's own word for where its functions lie: the /tmp/perf-<pid>.map that it writes itself."""
+"""A runtime's own word for where its functions lie: the /tmp/perf-<pid>.map or the dump that it writes itself."""
 from __future__ import annotations
 
 import bisect
 import pathlib
-from typing import Dict, List, Optional, Tuple
+import struct
+from typing import Callable, Dict, List, Optional, Tuple
 
 
 class Listing:
@@ -17,8 +18,13 @@ class Listing:
             bisect.insort(self.starts, start)
         self.functions.setdefault(start, []).append((start + size, name))
 
-    def at(self, address: int) -> Optional[List[str]]:
-        """The names that the code at the address has had; None: it is nobody's."""
+    def rename(self, change: Callable[[str], str]) -> None:
+        for here in self.functions.values():
+            here[:] = [(end, change(name)) for end, name in here]
+
+    def at(self, address: int, time: int) -> Optional[List[str]]:
+        """The names that the code at the address has had; None: it is nobody's. Of the time nothing is known."""
+        del time
         index = bisect.bisect_right(self.starts, address)
         if index == 0:
             return None
@@ -35,3 +41,25 @@ def take_perf_map(pid: int) -> Listing:
         listing.add(int(start, 16), int(size, 16), name)
     path.unlink()
     return listing
+
+
+class DumpListing:
+    """A dump of somebody else's."""
+
+    def __init__(self, dump: bytes) -> None:
+        # Start, end, time and name, in the order of their loading.
+        self.loads: List[Tuple[int, int, int, str]] = []
+        at = self.header_size = struct.unpack_from("=I", dump, 8)[0]
+        while at < len(dump):
+            kind, size, time = struct.unpack_from("=IIQ", dump, at)
+            if kind == 0:
+                _, _, _, start, code_size, _ = struct.unpack_from("=IIQQQQ", dump, at + 16)
+                name = dump[at + 56:dump.index(0, at + 56)].decode()
+                self.loads.append((start, start + code_size, time, name))
+            at += size
+
+    def at(self, address: int, time: int) -> Optional[List[str]]:
+        for start, end, loaded, name in reversed(self.loads):
+            if loaded <= time and start <= address < end:
+                return [name]
+        return None

@@ -1,0 +1,8 @@
+-- One line is one statement to PostgreSQL without a server.
+set jit = off
+create table numbers as select i, (i * 79) % 1000 as a, (i * 104) % 997 as b from generate_series(1, 50000) i
+set jit = on
+select sum((a * 3 + b) % 7 * ((b * 5 + i * k) % 11) + (a * 9 + b) % 13 * ((b * 4 + i) % 17) + (a * 7 + b) % 19 * ((b * 8 + i) % 23) + (a * 5 + b) % 29 * ((b * 6 + i) % 31) + (a * 2 + b) % 37 * ((b * 3 + i) % 41) + (a * 8 + b) % 43 * ((b * 7 + i) % 47)) from numbers, generate_series(1, 20) k where (a * 11 + i) % 3 + (a * 13 + i) % 5 + (a * 6 + i) % 7 + (a * 4 + i * k) % 9 < 30
+select sum((a * 3 + b) % 7 * ((b * 5 + i * k) % 11) + (a * 9 + b) % 13 * ((b * 4 + i) % 17) + (a * 7 + b) % 19 * ((b * 8 + i) % 23) + (a * 5 + b) % 29 * ((b * 6 + i) % 31) + (a * 2 + b) % 37 * ((b * 3 + i) % 41) + (a * 8 + b) % 43 * ((b * 7 + i) % 47)) from numbers, generate_series(1, 20) k where (a * 11 + i) % 3 + (a * 13 + i) % 5 + (a * 6 + i) % 7 + (a * 4 + i * k) % 9 < 30
+select sum((a * 3 + b) % 7 * ((b * 5 + i * k) % 11) + (a * 9 + b) % 13 * ((b * 4 + i) % 17) + (a * 7 + b) % 19 * ((b * 8 + i) % 23) + (a * 5 + b) % 29 * ((b * 6 + i) % 31) + (a * 2 + b) % 37 * ((b * 3 + i) % 41) + (a * 8 + b) % 43 * ((b * 7 + i) % 47)) from numbers, generate_series(1, 20) k where (a * 11 + i) % 3 + (a * 13 + i) % 5 + (a * 6 + i) % 7 + (a * 4 + i * k) % 9 < 30
+select sum((a * 3 + b) % 7 * ((b * 5 + i * k) % 11) + (a * 9 + b) % 13 * ((b * 4 + i) % 17) + (a * 7 + b) % 19 * ((b * 8 + i) % 23) + (a * 5 + b) % 29 * ((b * 6 + i) % 31) + (a * 2 + b) % 37 * ((b * 3 + i) % 41) + (a * 8 + b) % 43 * ((b * 7 + i) % 47)) from numbers, generate_series(1, 20) k where (a * 11 + i) % 3 + (a * 13 + i) % 5 + (a * 6 + i) % 7 + (a * 4 + i * k) % 9 < 30

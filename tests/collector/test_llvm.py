@@ -1,0 +1,174 @@
+"""The collector in runtimes that have LLVM inside: perf's samples against what LLVM or the runtime itself says
+of the functions."""
+from __future__ import annotations
+
+import collections
+import glob
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+from typing import Dict, Iterable, Sequence, Tuple
+
+from jitdump_tests import jitdump_reader, perf
+from jitdump_tests.listing import DumpListing, Listing
+from jitdump_tests.runtime_case import COLLECTOR, DWARF, RIGHT_MIN, SAMPLES_MIN, RuntimeTest
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def listing_of_starts(functions: Iterable[Tuple[int, str]]) -> Listing:
+    """A function reaches to the next one, or is of a page at most."""
+    listing = Listing()
+    known = sorted(functions)
+    for (address, name), (end, _) in zip(known, [*known[1:], (known[-1][0] + 4096, "")]):
+        listing.add(address, min(end - address, 4096), name)
+    return listing
+
+
+class Numba(RuntimeTest):
+    @staticmethod
+    def demangled(name: str) -> str:
+        """As perf does it: without arguments."""
+        return perf.run(["c++filt", "-p", name]).stdout.strip() if name.startswith("_Z") else name
+
+    def listing(self) -> Listing:
+        return listing_of_starts((address, self.demangled(name))
+                                 for name, address, _ in map(json.loads, self.output.splitlines()))
+
+    def run_mix(self, options: Sequence[str] = (), **environment: str) -> int:
+        return self.record([self.python("numba"), HERE / "numba_mix.py", "2"], options, **environment)
+
+    def check(self, **environment: str) -> None:
+        pid = self.run_mix(**environment)
+        self.check_names(pid, self.listing())
+
+    def test_gdb(self) -> None:
+        """The bytes are those behind the relocation, which comes after LLVM's report."""
+        self.check(LD_PRELOAD=COLLECTOR)
+        (path,) = self.recording.directory.glob("jit-*.dump")
+        loads = [function.load for function in
+                 jitdump_reader.read(str(path), allow_torn_tail=True).functions]
+        final = {name: bytes.fromhex(code) for name, _, code in map(json.loads, self.output.splitlines())}
+        compared = [load for load in loads if load.name in final]
+        self.assertGreaterEqual(len(compared), 6)
+        for load in compared:
+            self.assertEqual(load.code[:64], final[load.name][:load.code_size], load.name)
+
+    def test_itt(self) -> None:
+        self.check(INTEL_JIT_PROFILER64=COLLECTOR, INTEL_JIT_BACKWARD_COMPATIBILITY="1",
+                   NUMBA_ENABLE_PROFILING="1")
+
+    def test_modules(self) -> None:
+        self.check(INTEL_LIBITTNOTIFY64=COLLECTOR, NUMBA_ENABLE_PROFILING="1")
+
+    def test_lines(self) -> None:
+        """All three functions spend their time in their loops."""
+        loops: Dict[str, range] = {}
+        text = (HERE / "numba_mix.py").read_text()
+        for match in re.finditer(r"@numba.njit\ndef (\w+).*\n((?:    .*\n)+)", text):
+            first = text[:match.start(2)].count("\n") + 1
+            body = match[2].splitlines()
+            starts = next(number for number, line in enumerate(body) if line.startswith("    for "))
+            loops[match[1]] = range(first + starts, first + len(body) - 1)
+        self.assertEqual(sorted(loops), ["logistic", "primes", "spin"])
+        pid = self.run_mix(LD_PRELOAD=COLLECTOR, NUMBA_ENABLE_PROFILING="1")
+        self.check_lines(pid, lambda sample: loops.get(re.sub(r"^__main__::(\w+).*", r"\1", sample.symbol)))
+
+    def test_chains(self) -> None:
+        """LLVM describes the frames of functions that can't throw where lines are asked for. From there on it is
+        Python, through which perf 6.1 and 6.12 get in few programs."""
+        pid = self.run_mix(DWARF, LD_PRELOAD=COLLECTOR, NUMBA_ENABLE_PROFILING="1")
+        self.check_chains(pid, self.listing(), {"Dispatcher_call", "Dispatcher_call(Dispatcher*, _object*, _object*)"})
+
+
+class Jax(RuntimeTest):
+    def test_functions(self) -> None:
+        """XLA writes the objects that it loads to files, but not where it does: names alone."""
+        directory = self.recording.directory / "xla"
+        pid = self.record([self.python("jax"), HERE / "jax_mix.py", "3"], LD_PRELOAD=COLLECTOR,
+                          JAX_PLATFORMS="cpu", XLA_FLAGS=f"--xla_dump_to={directory}")
+        names = set()
+        for path in directory.glob("*.o"):
+            names.update(line.split()[-1] for line in
+                         perf.run(["readelf", "-sW", path]).stdout.splitlines() if " FUNC " in line)
+        self.recording.inject()
+        found: Dict[str, int] = collections.Counter()
+        for line in self.recording.script("-G", "-F", "pid,ip,sym,dso").splitlines():
+            match = re.match(r" *(\d+) +[0-9a-f]+ (.*) \((.*)\)$", line)
+            if match and int(match[1]) == pid and ("jitted-" in match[3] or match[3] in ("//anon", "[unknown]")):
+                found["right" if match[2] in names else
+                      "unknown" if match[2] == "[unknown]" else "wrong"] += 1
+        total = sum(found.values())
+        print(f"samples: {self.id()} n={total} {dict(found)}, {len(names)} names in {directory}")
+        self.assertGreaterEqual(total, SAMPLES_MIN)
+        self.assertGreaterEqual(found["right"], RIGHT_MIN * total)
+
+
+
+
+class Llvmpipe(RuntimeTest):
+    """It gives LLVM's objects away once it has the functions' addresses: only who is told of them when they are
+    registered can know more than that."""
+
+    def run_mix(self, options: Sequence[str] = ()) -> Tuple[int, Listing]:
+        pointers = self.recording.directory / "pointers"
+        done = perf.run([sys.executable, HERE / "llvmpipe_mix.py", "0"], check=False)
+        if done.returncode == 77:
+            self.skipTest(f"llvmpipe: {done.stdout.strip()}")
+        pid = self.record([sys.executable, HERE / "llvmpipe_mix.py", "2"], options,
+                          LD_PRELOAD=f"{COLLECTOR} {os.environ['JITDUMP_LLVM_POINTERS']}",
+                          LLVM_POINTERS=str(pointers))
+        if not pointers.exists():
+            self.skipTest("this Mesa asks LLVM for its functions by another call than LLVMGetPointerToGlobal()")
+        words = (line.split(" ") for line in pointers.read_text().splitlines())
+        return pid, listing_of_starts((int(start, 16), name) for start, name in words)
+
+    def test_shaders(self) -> None:
+        self.check_names(*self.run_mix())
+
+    def test_chains(self) -> None:
+        pid, listing = self.run_mix(DWARF)
+        self.check_chains(pid, listing, {"start_thread", "clone3", "__clone3", "clone"})
+
+
+class Postgres(RuntimeTest):
+    """One process without a server. LLVM writes a dump of its own (jit_profiling_support): that is the truth."""
+
+    def run_mix(self, options: Sequence[str] = ()) -> Tuple[int, DumpListing]:
+        programs = [path for path in sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+                    if os.path.exists(f"{path}/../lib/llvmjit.so")]
+        if not programs:
+            self.skipTest("PostgreSQL with its LLVM part is not installed")
+        # It refuses to run as root.
+        user = []
+        directory = self.recording.directory
+        if os.getuid() == 0:
+            user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+            os.chmod(directory, 0o777)
+        collector = shutil.copy(COLLECTOR, directory)  # where anybody may read it
+        os.chmod(collector, 0o755)
+        data = directory / "data"
+        perf.run([*user, f"{programs[-1]}/initdb", "--no-sync", "--auth=trust", "--username=postgres", "-D", data],
+                 cwd=directory)
+        settings = [word for setting in ("jit_above_cost=0", "jit_inline_above_cost=0", "jit_optimize_above_cost=0",
+                                         "max_parallel_workers_per_gather=0", "fsync=off",
+                                         "jit_debugging_support=on", "jit_profiling_support=on")
+                    for word in ("-c", setting)]
+        text = f"exec \"$@\" < '{HERE / 'postgres_mix.sql'}'"
+        pid = self.record(["sh", "-c", text, "sh", *user, "env", f"LD_PRELOAD={collector}", f"HOME={directory}",
+                           f"{programs[-1]}/postgres", "--single", "-D", data, *settings, "postgres"], options)
+        (own,) = directory.glob(f".debug/jit/*/jit-{pid}.dump")
+        dump = own.read_bytes()
+        listing = DumpListing(dump)
+        own.write_bytes(dump[:listing.header_size])  # so that perf takes no name from it
+        return pid, listing
+
+    def test_expressions(self) -> None:
+        self.check_names(*self.run_mix())
+
+    def test_chains(self) -> None:
+        pid, listing = self.run_mix(DWARF)
+        self.check_chains(pid, listing, {"main", "_start"})
