@@ -2,6 +2,8 @@
 with what the dump then says."""
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
 import pathlib
 import random
@@ -94,7 +96,10 @@ class Loads(unittest.TestCase):
             copy.load(1, b"nowhere", None, SIZE)
             copy.load(2, b"nothing", self.memory.address, 0)
             copy.load(3, b"not mapped", 0x1000, SIZE)
-            copy.load(4, b"half mapped", self.memory.address + len(self.memory.memory) - 8, 1 << 28)
+            closed = self.memory.address + len(self.memory.memory) - mmap.PAGESIZE
+            ctypes.CDLL(None).mprotect(ctypes.c_void_p(closed), ctypes.c_size_t(mmap.PAGESIZE), 0)
+            copy.load(4, b"half readable", closed - 8, SIZE)
+            copy.load(7, b"too large", self.memory.address, 1 << 28)
             copy.load(5, b"over the end", (1 << 64) - 8, SIZE)
             copy.load(0, b"no id", self.memory.address, SIZE)
             copy.notify(itt.UPDATE_V2, None)
@@ -107,7 +112,7 @@ class Loads(unittest.TestCase):
         child = itt.Child(scenario, JITDUMP="debug")
         self.assertEqual(self.names(child), ["good"])
         self.assertEqual(child.stderr.count("no code can be read where not mapped"), 1)
-        self.assertEqual(child.stderr.count("\n"), 2)  # and where the dump is
+        self.assertEqual(child.stderr.count("\n"), 3)  # too large, and where the dump is
 
     def test_copies(self) -> None:
         """Two copies of the client have each its own ids."""
