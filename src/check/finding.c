@@ -93,6 +93,10 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
     [FINDING_LINES_SAME_FILE] = {"lines-same-file", "P12", SEVERITY_WARNING,
                                  "a line's file is \"\\xff\", which is shown as a file's name",
                                  "write the name in each entry"},
+    [FINDING_LINES_FILE_LOST] = {"lines-file-lost", "P38", SEVERITY_WARNING,
+                                 "files' names are memory that was freed: perf and samply show wrong "
+                                 "lines, or none",
+                                 "jitdump inject, elf and the like, which find the entries again"},
     [FINDING_INLINE_UNREADABLE] = {"inline-unreadable", "", SEVERITY_WARNING,
                                    "an inline record breaks its format's rules",
                                    "compare it with docs/format.md"},

@@ -1,7 +1,6 @@
 #include "check/dump_check.h"
+#include "reader/debug_entries.h"
 #include "reader/read_description.h"
-
-static const char cut_off[] = "the record ends within an entry";
 
 struct line_span {
     uint64_t last;
@@ -10,23 +9,17 @@ struct line_span {
     bool unsorted, same_file;
 };
 
-static void read_entry(struct line_span *span, struct cursor *cursor, bool is_first,
-                       const struct piece *piece, uint64_t bias)
+static void take_entry(struct line_span *span, const struct debug_row *row, bool is_first,
+                       const struct piece *piece)
 {
-    const uint64_t address = cursor_u64(cursor, cut_off) - bias;
-    const uint32_t line = cursor_u32(cursor, cut_off);
-    cursor_u32(cursor, cut_off); /* the column */
-    const struct span file = cursor_string(cursor, cut_off);
-    if (cursor->error != NULL)
-        return;
-    if (!is_first && address <= span->last)
+    if (!is_first && row->address <= span->last)
         span->unsorted = true;
-    if (address < piece->code_addr || address - piece->code_addr > piece->code_size)
+    if (row->address < piece->code_addr || row->address - piece->code_addr > piece->code_size)
         span->outside++;
-    if (file.size == 1 && file.data[0] == 0xff)
+    if (row->file.size == 1 && row->file.data[0] == 0xff)
         span->same_file = true;
-    span->last = address;
-    span->last_line = line;
+    span->last = row->address;
+    span->last_line = row->line;
 }
 
 void jd_check_lines(struct findings *findings, const struct history *history,
@@ -36,25 +29,29 @@ void jd_check_lines(struct findings *findings, const struct history *history,
     struct dump_record record;
     if (piece->debug_info == 0 || !jd_dump_reader_at(reader, piece->debug_info, &record))
         return;
-    struct cursor cursor = jd_dump_record_cursor(reader, &record);
-    const uint64_t code_addr = cursor_u64(&cursor, cut_off);
-    const uint64_t count = cursor_u64(&cursor, cut_off);
+    struct debug_entries entries;
+    struct debug_row row;
+    jd_debug_entries_init(&entries, history, piece, jd_dump_record_cursor(reader, &record));
     struct line_span span = {0};
-    for (uint64_t i = 0; i < count && cursor.error == NULL; i++)
-        read_entry(&span, &cursor, i == 0, piece, history->line_bias);
-    if (cursor.error != NULL) {
-        jd_finding_add(findings, FINDING_UNREADABLE_RECORD, record.offset, "%s", cursor.error);
+    for (bool is_first = true; jd_debug_entries_next(&entries, &row); is_first = false)
+        take_entry(&span, &row, is_first, piece);
+    if (entries.cursor.error != NULL) {
+        jd_finding_add(findings, FINDING_UNREADABLE_RECORD, record.offset, "%s",
+                       entries.cursor.error);
         return;
     }
+    const uint64_t count = entries.count;
     const int name_size = piece->name.size < 80 ? (int)piece->name.size : 80;
     const char *const name = (const char *)piece->name.data;
-    if (code_addr != piece->code_addr)
+    if (entries.code_addr != piece->code_addr)
         jd_finding_add(findings, FINDING_LINES_ADDRESS, record.offset, "%.*s", name_size, name);
     if (count == 0)
         return;
     /* What else is found is so beside that. */
     if (history->line_bias != 0)
         jd_finding_add(findings, FINDING_LINES_HEADER_ADDED, record.offset, "%.*s", name_size, name);
+    if (entries.names_are_lost)
+        jd_finding_add(findings, FINDING_LINES_FILE_LOST, record.offset, "%.*s", name_size, name);
     if (span.outside != 0)
         jd_finding_add(findings, FINDING_LINES_OUTSIDE, record.offset, "%.*s: %llu of %llu",
                        name_size, name, (unsigned long long)span.outside,

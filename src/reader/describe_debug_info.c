@@ -1,14 +1,8 @@
 /*
  * JIT_CODE_DEBUG_INFO: addresses, each with a line and a file's name, in full for each.
  */
+#include "reader/debug_entries.h"
 #include "reader/describe.h"
-
-#include "format/records.h"
-
-static const char cut[] = "JIT_CODE_DEBUG_INFO: shorter than its entries";
-
-/* Some emitters pad the record to a multiple of this. */
-#define PADDING_LIMIT 8
 
 /* FNV-1a. */
 static uint32_t hash(struct span string)
@@ -84,11 +78,12 @@ enum described jd_describe_debug_info(struct describing *describing)
 {
     struct description *const description = describing->description;
     const struct piece *const piece = describing->piece;
-    struct cursor *const cursor = &describing->cursor;
-    cursor_u64(cursor, cut); /* code_addr: the load's counts */
-    const uint64_t entry_count = cursor_u64(cursor, cut);
-    if (entry_count > cursor_left(cursor) / (sizeof(struct debug_entry) + 1))
-        return describe_wrongly(describing, describing->record, cut);
+    struct debug_entries entries;
+    struct debug_row entry;
+    jd_debug_entries_init(&entries, describing->history, piece, describing->cursor);
+    const uint64_t entry_count = entries.count;
+    if (entries.cursor.error != NULL)
+        return describe_wrongly(describing, entries.cursor.error_offset, entries.cursor.error);
     struct names names;
     if (!names_init(&names, description, entry_count) || !jd_reserve_rows(description, entry_count))
         return DESCRIBED_NO_MEMORY;
@@ -96,17 +91,14 @@ enum described jd_describe_debug_info(struct describing *describing)
      * byte. A table that lies in front altogether is of other code. */
     struct line_row before = {0};
     bool any_before = false, any_here = false;
-    for (uint64_t i = 0; i < entry_count; i++) {
-        const uint64_t address = cursor_u64(cursor, cut) - describing->history->line_bias;
-        struct line_row row = {.line = cursor_u32(cursor, cut), .column = cursor_u32(cursor, cut)};
-        row.file = names_add(&names, cursor_string(cursor, cut));
-        if (cursor->error != NULL)
-            break;
+    while (jd_debug_entries_next(&entries, &entry)) {
+        struct line_row row = {.line = entry.line, .column = entry.column};
+        row.file = names_add(&names, entry.file);
         if (row.line == 0)
             row.column = 0;
-        const uint64_t code_offset = address - piece->code_addr;
+        const uint64_t code_offset = entry.address - piece->code_addr;
         row.code_offset = (uint32_t)code_offset;
-        if (address < piece->code_addr) {
+        if (entry.address < piece->code_addr) {
             row.code_offset = 0;
             before = row;
             any_before = true;
@@ -116,11 +108,8 @@ enum described jd_describe_debug_info(struct describing *describing)
         if (code_offset < piece->code_size)
             description->rows[description->row_count++] = row;
     }
-    /* V8 of Node 20 writes freed memory as names, NULs and all, so that no entry is where it seems. */
-    if (cursor_left(cursor) >= PADDING_LIMIT)
-        cursor_fail(cursor, "JIT_CODE_DEBUG_INFO: the entries end before the record does");
-    if (cursor->error != NULL)
-        return describe_wrongly(describing, cursor->error_offset, cursor->error);
+    if (entries.cursor.error != NULL)
+        return describe_wrongly(describing, entries.cursor.error_offset, entries.cursor.error);
     if (any_before && any_here && piece->code_size > 0)
         prepend(description, &before);
     return jd_sort_rows(description) ? DESCRIBED : DESCRIBED_NO_MEMORY;

@@ -66,6 +66,12 @@ def table(dump: Dump, entries: list[tuple[int, int]], file: bytes = b"a.c") -> N
     dump.load(5, ADDRESS + 3 * ROOM, CODE, 3, b"third")
 
 
+def names_lost(dump: Dump) -> None:
+    file = b"\1" + bytes(15) + b"script.js"
+    lines(dump, ADDRESS + 3 * ROOM, [(0, 1), (50, 2), (100, 2)], file=file)
+    dump.load(5, ADDRESS + 3 * ROOM, CODE, 3, b"JS:*f /home/user/of/it/script.js:1:1")
+
+
 def named(name: bytes) -> Callable[[Dump], None]:
     return lambda dump: add(dump, 3, name)
 
@@ -197,6 +203,7 @@ PLANTED: list[Planted] = [
     ("lines-order", lambda dump: table(dump, [(0, 1), (0, 2), (100, 2)]), set()),
     ("lines-sentinel", lambda dump: table(dump, [(0, 1), (99, 2)]), set()),
     ("lines-same-file", lambda dump: table(dump, [(0, 1), (100, 1)], b"\xff"), set()),
+    ("lines-file-lost", names_lost, set()),
     ("inline-unreadable", payload(INLINE_2023, bytes(8), then_load=True), set()),
     ("inline-unreadable", payload(TIER, struct.pack(NATIVE + "QQQQ", 0, 0, 0, 9),
                                   then_load=True), set()),

@@ -7,7 +7,7 @@ import unittest
 from typing import Sequence
 
 from jitdump_tests import tool
-from jitdump_tests.dump_writer import INLINE_2023, TIER, Dump
+from jitdump_tests.dump_writer import DEBUG_INFO, INLINE_2023, TIER, Dump
 
 ADDRESS = 0x7F0000001000
 Entry = tuple[int, int, int, bytes]  # offset, line, column, file
@@ -63,6 +63,60 @@ class Oddities(unittest.TestCase):
         self.assertEqual(self.rows([(8, 1, 0, b"a"), (4, 2, 0, b"a"), (8, 3, 0, b"b"),
                                     (0, 4, 0, b"a"), (4, 5, 0, b"c")]),
                          [[0, "a", 4, 0], [4, "c", 5, 0], [8, "b", 3, 0]])
+
+    def lost(self, entries: Sequence[Entry], name: bytes, padding: int = 0) -> list[list[object]]:
+        """Of a function of V8's, whose addresses are 64 too high."""
+        payload = self.dump.pack("QQ", ADDRESS + 64, len(entries))
+        for offset, line, column, file in entries:
+            payload += self.dump.pack("QII", ADDRESS + 64 + offset, line, column) + file + b"\0"
+        self.dump.record(DEBUG_INFO, 1, payload + bytes(padding))
+        self.dump.load(2, ADDRESS, bytes(100), 1, name)
+        self.path.write_bytes(self.dump.data)
+        done = tool.run("dump", "--json", "--function", "", self.path)
+        self.err = done.err
+        return tool.json.loads(done.out.splitlines()[-1])["rows"]
+
+    def test_names_of_freed_memory(self) -> None:
+        """V8's: the first 16 bytes are the allocator's. What begins with an address of the code is an
+        entry."""
+        path = b"/home/me/a script:2.js"
+        junk = b"\x91e\x03\0\0\0\0\0\xcb\xd1\0W\0\x89Y\0"
+        file = junk + path[16:]
+        place = path.decode()
+        for padding in (0, 1, 7):
+            self.setUp()
+            self.assertEqual(self.lost([(0, 1, 2, file), (4, 5, 6, file), (100, 7, 8, file)],
+                                       b"JS:*get a b " + path + b":1:13", padding),
+                             [[0, place, 1, 2], [4, place, 5, 6]])
+            self.assertEqual(self.err, "")
+        # Of another script, and of one whose name is too short for anything to be left of it.
+        self.setUp()
+        self.assertEqual(self.lost([(0, 1, 2, junk + b"other.js"), (4, 5, 6, b"other/one.js"),
+                                    (8, 7, 8, junk[:12]), (12, 9, 1, file)],
+                                   b"JS:*f " + path + b":1:13"),
+                         [[0, None, 1, 2], [4, "other/one.js", 5, 6], [8, None, 7, 8],
+                          [12, place, 9, 1]])
+        # No NUL is left, so that the entries were never lost.
+        self.setUp()
+        self.assertEqual(self.lost([(0, 1, 2, b"\x91" * 16 + path[16:])], b"JS:*f " + path + b":1:13"),
+                         [[0, place, 1, 2]])
+
+    def test_names_of_freed_memory_that_stay_lost(self) -> None:
+        path = b"/home/me/a script:2.js"
+        file = bytes(16) + path[16:]
+        entries = [(0, 1, 2, file), (4, 5, 6, file)]
+        for name, reason in ((b"f " + path + b":1:13", "the entries end before the record does"),
+                             (b"JS:*f " + path, None)):
+            self.setUp()
+            rows = self.lost(entries, name)
+            if reason is None:  # the entries are found, the name is not
+                self.assertEqual(rows, [[0, None, 1, 2], [4, None, 5, 6]])
+            else:
+                self.assertEqual(rows, [])
+                self.assertIn(reason, self.err)
+        self.setUp()
+        self.assertEqual(self.lost([(0, 1, 2, file), (101, 5, 6, file), (5, 5, 6, file)],
+                                   b"JS:*f " + path + b":1:13"), [])
 
     def test_entries_outside_of_the_code(self) -> None:
         self.assertEqual(self.rows([(-8, 1, 1, b"a"), (-4, 2, 2, b"b"), (10, 3, 3, b"c"),
