@@ -162,6 +162,9 @@ enum plain_error jd_plain_profile_write(int fd, struct profile_part *parts, uint
     for (uint32_t i = 0; i < count && readable; i++)
         readable = put_part(&writing, &parts[i], i);
     header.data.size = writing.offset - header.data.offset;
+    /* A size of 0 would mean that nobody knows. */
+    if (readable && header.data.size == 0)
+        readable = fail(&writing, 0, header.data.offset, "the profile has no events");
     readable = readable && put_features(&writing, first, &header);
     errno = file_writer_finish(&writing.file, &header, sizeof(header));
     if (!readable)

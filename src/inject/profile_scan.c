@@ -91,6 +91,7 @@ static enum scan_error take_mapping(struct profile_scan *scan, const struct perf
         .offset = event->offset,
         .pid = mapping.pid,
         .executable = mapping.executable,
+        .file = mapping.file,
         .name = mapping.name,
     };
     if (!add_mapping(&scan->mappings, &scan->mapping_count, &scan->mapping_capacity, &scanned))

@@ -17,6 +17,7 @@ struct scanned_mapping {
     uint64_t offset; /* of the event, in the profile */
     uint32_t pid;
     bool executable;
+    struct perf_file_id file;
     struct span name;
 };
 

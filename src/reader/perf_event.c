@@ -89,8 +89,14 @@ bool jd_perf_mapping(const struct perf_data *data, const struct perf_event *even
     mapping->size = cursor_u64(&cursor, too_short);
     mapping->file_offset = cursor_u64(&cursor, too_short);
     mapping->executable = (event->misc & PERF_MISC_MMAP_DATA) == 0;
+    mapping->file = (struct perf_file_id){0};
     if (event->type == PERF_EVENT_MMAP2) {
-        cursor_take(&cursor, 24, too_short); /* device and inode, or a build id */
+        mapping->file.major = cursor_u32(&cursor, too_short);
+        mapping->file.minor = cursor_u32(&cursor, too_short);
+        mapping->file.inode = cursor_u64(&cursor, too_short);
+        cursor_u64(&cursor, too_short); /* the inode's generation */
+        if ((event->misc & PERF_MISC_MMAP_BUILD_ID) != 0)
+            mapping->file = (struct perf_file_id){0}; /* in its place */
         const uint32_t protection = cursor_u32(&cursor, too_short);
         cursor_u32(&cursor, too_short); /* flags */
         mapping->executable = (protection & 4) != 0; /* PROT_EXEC */

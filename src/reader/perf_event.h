@@ -17,6 +17,13 @@ struct perf_event_stamp {
     uint64_t time;
 };
 
+/* What a file was, whatever it was called. `inode` 0: it was not recorded. */
+struct perf_file_id {
+    uint32_t major;
+    uint32_t minor;
+    uint64_t inode;
+};
+
 /* PERF_EVENT_MMAP and PERF_EVENT_MMAP2. */
 struct perf_mapping {
     uint32_t pid;
@@ -25,6 +32,7 @@ struct perf_mapping {
     uint64_t size;
     uint64_t file_offset;
     bool executable;
+    struct perf_file_id file;
     struct span name;
     struct perf_event_stamp stamp;
 };

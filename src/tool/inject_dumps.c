@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "tool/inject_dumps.h"
 
+#include "tool/inject_find.h"
 #include "tool/input.h"
 #include "tool/messages.h"
 #include "tool/progress.h"
@@ -14,72 +15,8 @@
 struct searching {
     struct injected_dumps *dumps;
     struct injected_dump **last;
-    const struct inject_request *request;
-    const struct profile_scan *scan;
-    const struct perf_data *data;
-    bool *used; /* of the request's dumps */
+    struct dump_search search;
 };
-
-static const char *base_of(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
-/* Paths */
-
-static char *print_path(const char *format, const char *folder, const char *name)
-{
-    char *path;
-    return asprintf(&path, format, folder, name) < 0 ? NULL : path;
-}
-
-/* A dump of the request: the one of that path, else of that name. */
-static const char *named(const struct searching *searching, const char *path)
-{
-    const struct inject_request *const request = searching->request;
-    uint32_t found = request->dump_count;
-    for (uint32_t i = 0; i < request->dump_count; i++) {
-        if (strcmp(base_of(request->dumps[i]), base_of(path)) != 0)
-            continue;
-        char *const real = realpath(request->dumps[i], NULL);
-        const bool same = real != NULL && strcmp(real, path) == 0;
-        free(real);
-        if (same || found == request->dump_count)
-            found = i;
-        if (same)
-            break;
-    }
-    if (found == request->dump_count)
-        return NULL;
-    searching->used[found] = true;
-    return request->dumps[found];
-}
-
-/* Where the dump is that a process mapped from `path`: NULL, out of memory. */
-static char *find(const struct searching *searching, uint32_t pid, const char *path)
-{
-    const char *const given = named(searching, path);
-    if (given != NULL)
-        return strdup(given);
-    for (uint32_t i = 0; i < searching->request->folder_count; i++) {
-        char *const there =
-            print_path("%s/%s", searching->request->folders[i], base_of(path));
-        if (there == NULL || access(there, F_OK) == 0)
-            return there;
-        free(there);
-    }
-    if (access(path, F_OK) != 0) {
-        /* In a container that still runs. */
-        char root[64];
-        snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", pid);
-        char *const there = print_path("%s%s", root, path);
-        if (there == NULL || access(there, F_OK) == 0)
-            return there;
-        free(there);
-    }
-    return strdup(path);
-}
 
 /* Clocks */
 
@@ -129,7 +66,7 @@ static bool read_dump(struct searching *searching, struct injected_dump *dump,
         complain("%s: %" PRIu64 " records can't be read; 'jitdump check' lists them", dump->path,
                  problem_count);
     dump->pid = mapping->pid != 0 ? mapping->pid : dump->history.reader.header.pid;
-    dump->clock = jd_profile_clock(searching->scan, searching->data, &dump->history, mapping);
+    dump->clock = jd_profile_clock(searching->search.scan, searching->search.data, &dump->history, mapping);
     tell_clock(dump);
     return true;
 }
@@ -167,20 +104,31 @@ static bool is_in_profile(const struct profile_scan *scan, uint32_t pid)
     return false;
 }
 
+static bool add_found(struct searching *searching, const struct scanned_mapping *mapping)
+{
+    char *path = NULL;
+    if (find_dump(&searching->search, mapping, &path) != FOUND_SEVERAL)
+        return add_dump(searching, path, mapping);
+    complain("%s: several processes had a dump of this name, and nothing tells which is that of process "
+             "%" PRIu32 ", which is left without names: --pid %" PRIu32 " and its dump do",
+             (const char *)mapping->name.data, mapping->pid, mapping->pid);
+    searching->dumps->missing++;
+    return true;
+}
+
 static bool add_all(struct searching *searching)
 {
-    const struct profile_scan *const scan = searching->scan;
-    const struct inject_request *const request = searching->request;
+    const struct profile_scan *const scan = searching->search.scan;
+    const struct inject_request *const request = searching->search.request;
     for (uint64_t i = 0; i < scan->dump_count; i++) {
         const struct scanned_mapping *const mapping = &scan->dumps[i];
         if (request->pid != 0 && request->pid == mapping->pid && request->dump_count != 0)
             continue; /* the request says which */
-        const char *const path = (const char *)mapping->name.data; /* with its NUL */
-        if (!add_dump(searching, find(searching, mapping->pid, path), mapping))
+        if (!add_found(searching, mapping))
             return false;
     }
     for (uint32_t i = 0; i < request->dump_count; i++) {
-        if (searching->used[i])
+        if (searching->search.used[i])
             continue;
         struct scanned_mapping mapping = {.pid = request->pid};
         for (uint64_t of = 0; of < scan->dump_count; of++)
@@ -203,16 +151,14 @@ bool injected_dumps_read(struct injected_dumps *dumps, const struct inject_reque
     *dumps = (struct injected_dumps){0};
     struct searching searching = {.dumps = dumps,
                                   .last = &dumps->first,
-                                  .request = request,
-                                  .scan = scan,
-                                  .data = data,
-                                  .used = calloc(request->dump_count + (size_t)1, sizeof(bool))};
-    if (searching.used == NULL) {
+                                  .search = {.request = request, .scan = scan, .data = data}};
+    searching.search.used = calloc(request->dump_count + (size_t)1, sizeof(bool));
+    if (searching.search.used == NULL) {
         complain("out of memory");
         return false;
     }
     const bool read = add_all(&searching);
-    free(searching.used);
+    free(searching.search.used);
     return read;
 }
 

@@ -40,7 +40,9 @@ class Cost(NamedTuple):
     status: int
 
     def __str__(self) -> str:
-        return f"> {self.seconds:.0f}" if self.killed else f"{self.seconds:.2f}"
+        if self.killed:
+            return f"> {self.seconds:.0f}"
+        return f"{self.seconds:.3f}" if self.seconds < 0.1 else f"{self.seconds:.2f}"
 
 
 def run(command: list[object], limit: float, **options: object) -> Cost:
@@ -121,7 +123,7 @@ class Bench:
     @staticmethod
     def ratios(theirs: tuple[Optional[Cost], ...], ours: tuple[Optional[Cost], ...]) -> list[str]:
         def ratio(first: float, second: float, more: bool) -> str:
-            return f"{'> ' if more else ''}{first / max(second, 0.01):.0f} ×"
+            return f"{'> ' if more else ''}{first / max(second, 0.001):.0f} ×"
         cells = [ratio(a.seconds, b.seconds, a.killed) if a and b else "-" for a, b in zip(theirs, ours)]
         if theirs[1] and ours[1]:
             both = ratio(theirs[0].seconds + theirs[1].seconds, ours[0].seconds + ours[1].seconds,

@@ -75,10 +75,11 @@ class Session:
         self.environment = {**os.environ, "HOME": str(directory), "JITDUMPDIR": str(directory)}
         self.call_graph: List[str] = []
 
-    def perf(self, *arguments: object, check: bool = True) -> subprocess.CompletedProcess:
+    def perf(self, *arguments: object, check: bool = True,
+             **options: object) -> subprocess.CompletedProcess:
         # Without copies of all files that perf meets, of which every generated function is one.
         return run(["perf", "--buildid-dir", "/dev/null", *arguments], check=check,
-                   cwd=self.directory, env=self.environment)
+                   cwd=self.directory, env=self.environment, **options)
 
     def record(self, *workload: object, clock: Sequence[str] = MONOTONIC,
                call_graph: bool = False) -> Truth:

@@ -4,11 +4,13 @@ With another perf first in PATH (tests/other-perfs.sh), that one is asked.
 """
 from __future__ import annotations
 
+import json
 import mmap
 import os
 import pathlib
 import struct
 import shutil
+import sys
 import unittest
 from typing import Optional
 
@@ -19,6 +21,35 @@ from jitdump_tests.truth import Truth
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "examples" / "hyperfactorial.bf"
 EXAMPLES = os.environ.get("JITDUMP_EXAMPLES", "")
 SOURCE_RECORD = 827346261
+HEADER_TIME_AT = 24  # in a dump
+UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child"]
+# Runs workloads in containers, keeps a copy of what each has in its own file system, and prints the pids.
+CONTAINERS = """
+import json, os, pathlib, subprocess, sys
+unshare, workload, inside, end = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
+pids = {}
+for name in ("lines", "shares"):
+    folder = pathlib.Path(name)
+    folder.mkdir()
+    container = subprocess.Popen(
+        [*unshare, "sh", "-c", 'mount -t tmpfs none "$JITDUMPDIR" && exec "$@"', "sh", workload, "--until-eof",
+         name], stdin=subprocess.PIPE if end < 0 else end, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, env={**os.environ, "JITDUMPDIR": inside})
+    said = b""
+    while b'"ready"' not in said:
+        said += container.stdout.readline()
+    children = pathlib.Path(f"/proc/{container.pid}/task/{container.pid}/children").read_text()
+    pids[name] = int(children)
+    stat = pathlib.Path(f"/proc/{pids[name]}/stat")
+    while int(stat.read_text().rsplit(")", 1)[1].split()[11]) < 30:  # hundredths of a second of user time
+        pass
+    dump = pathlib.Path(f"/proc/{pids[name]}/root{inside}/jit-1.dump")
+    (folder / "jit-1.dump").write_bytes(dump.read_bytes())
+    (folder / "truth").write_bytes(said)
+    if end < 0:
+        container.communicate()
+print(json.dumps(pids))
+"""
 # Small buffers, which perf empties often: it sorts events only within some rounds of that.
 MANY_ROUNDS = (*perf.MONOTONIC, "-m", "1")
 SHORT = ("--duration-ms", "300")
@@ -190,6 +221,76 @@ class Discovery(InjectTest):
         pathlib.Path(truth.dump).rename(renamed)
         session.options = ("--pid", truth.pid, renamed)
         self.profile_renamed(session, truth)
+
+    def containers(self, session: Session, end: Optional[int] = None) -> dict[str, int]:
+        """Two of them, recorded, and their pids by the workload that runs there: one after the other, or until
+        the descriptor's other side is closed."""
+        inside = session.directory / "inside"
+        inside.mkdir()
+        if perf.run([*UNSHARE, "mount", "-t", "tmpfs", "none", inside], check=False).returncode != 0:
+            self.skipTest("user namespaces, or file systems in them, are not permitted")
+        done = session.perf(*perf.RECORD, *perf.MONOTONIC, "-o", session.data, "--", sys.executable, "-c",
+                            CONTAINERS, json.dumps(UNSHARE), perf.WORKLOAD, inside,
+                            -1 if end is None else end, pass_fds=[] if end is None else [end])
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def names_of(self, session: Session, pids: dict[str, int]) -> dict[str, set[str]]:
+        """Of each process those that are any process's function."""
+        samples = session.samples()
+        truth = {name: {*Truth((session.directory / name / "truth").read_text(encoding="utf-8")).functions}
+                 for name in pids}
+        every = set().union(*truth.values())
+        shown = {name: {sample.symbol for sample in samples if sample.pid == pid} & every
+                 for name, pid in pids.items()}
+        for name in pids:
+            self.assertIn(shown[name], (truth[name], set()), "all of its own, or none")
+        return shown
+
+    def test_containers_that_run(self) -> None:
+        """Process 1 of each has a dump of the same path, in a file system of its own."""
+        session = self.session()
+        end, ours = os.pipe()
+        with open(end, "rb"), open(ours, "wb"):
+            pids = self.containers(session, end)
+            decoy = session.directory / "inside" / "jit-1.dump"  # where they say that theirs is
+            shutil.copyfile(session.directory / "lines" / "jit-1.dump", decoy)
+            session.inject()
+        self.assertTrue(all(self.names_of(session, pids).values()))
+
+    def test_containers_that_have_ended(self) -> None:
+        """Of their dumps there are copies, which only the time of their opening tells apart."""
+        session = self.session()
+        pids = self.containers(session)
+        folders = [session.directory / name for name in pids]
+        for order in (folders, folders[::-1]):
+            session.options = ("--dump-dir", order[0], "--dump-dir", order[1])
+            session.inject()
+            self.assertTrue(all(self.names_of(session, pids).values()))
+        session.options = ("--dump-dir", folders[0])
+        done = session.inject(check=False)
+        self.assertEqual(done.status, 1)
+        self.assertIn("several processes had a dump of this name", done.err)
+        self.assertEqual([bool(names) for names in self.names_of(session, pids).values()], [True, False])
+
+    def test_containers_that_began_together(self) -> None:
+        """As far as the dumps say: then nothing is named, but for what --pid says."""
+        session = self.session()
+        pids = self.containers(session)
+        dumps = [session.directory / name / "jit-1.dump" for name in pids]
+        for dump in dumps:
+            content = bytearray(dump.read_bytes())
+            struct.pack_into("=Q", content, HEADER_TIME_AT, 1)
+            dump.write_bytes(content)
+        session.options = tuple(dumps)
+        done = session.inject(check=False)
+        self.assertEqual(done.status, 1)
+        self.assertEqual(done.err.count("several processes had a dump of this name"), 2)
+        self.assertFalse(any(self.names_of(session, pids).values()))
+        for i, (name, pid) in enumerate(pids.items()):
+            self.assertIn(f"--pid {pid} ", done.err)
+            session.options = ("--pid", pid, dumps[i])
+            session.inject(check=False)
+            self.assertEqual({each for each, names in self.names_of(session, pids).items() if names}, {name})
 
     def test_whole_machine(self) -> None:
         """perf record -a: two JITs, one of which forks, with dumps in two places."""
