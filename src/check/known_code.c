@@ -53,24 +53,36 @@ uint64_t jd_known_time(const struct known_times *times, uint64_t time)
            (remainder * times->time_mult >> times->time_shift);
 }
 
-const struct life *jd_known_code_at(const struct known_code *code, uint64_t address, uint64_t time,
-                                    const struct life **other)
+/* How many lives begin at an address below this one. */
+static uint32_t count_below(const struct known_code *code, uint64_t address)
 {
-    const struct known_times *const times = &code->times;
     uint32_t low = 0, high = code->history->life_count;
-    if (time > code->until)
-        time = code->until;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (code->lives[middle]->address <= address)
+        if (code->lives[middle]->address < address)
             low = middle + 1;
         else
             high = middle;
     }
+    return low;
+}
+
+bool jd_known_code_in(const struct known_code *code, uint64_t begin, uint64_t end)
+{
+    return count_below(code, begin) < count_below(code, end);
+}
+
+const struct life *jd_known_code_at(const struct known_code *code, uint64_t address, uint64_t time,
+                                    const struct life **other)
+{
+    const struct known_times *const times = &code->times;
+    uint32_t index = address != UINT64_MAX ? count_below(code, address + 1) : code->history->life_count;
+    if (time > code->until)
+        time = code->until;
     uint64_t nearest = UINT64_MAX;
     *other = NULL;
-    while (low > 0 && code->highest_end[low - 1] > address) {
-        const struct life *const life = code->lives[--low];
+    while (index > 0 && code->highest_end[index - 1] > address) {
+        const struct life *const life = code->lives[--index];
         if (address - life->address >= life_size(code->history, life))
             continue;
         const uint64_t begin = jd_known_time(times, life->begin);

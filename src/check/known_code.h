@@ -46,4 +46,7 @@ uint64_t jd_known_time(const struct known_times *times, uint64_t time);
 const struct life *jd_known_code_at(const struct known_code *code, uint64_t address, uint64_t time,
                                     const struct life **other);
 
+/* Whether any of it ever began there. */
+bool jd_known_code_in(const struct known_code *code, uint64_t begin, uint64_t end);
+
 #endif

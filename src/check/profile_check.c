@@ -197,10 +197,8 @@ static void check_unknown(struct checking *checking, const struct viewed_sample 
     if (mapping != NULL && !jd_is_anonymous(mapping->name))
         return;
     /* Is there any function in the same mapping? */
-    bool described = false;
-    for (uint32_t i = 0; mapping != NULL && !described && i < checking->history->life_count; i++)
-        described = own->lives[i]->address >= mapping->begin &&
-                    own->lives[i]->address < mapping->end;
+    const bool described =
+        mapping != NULL && jd_known_code_in(own, mapping->begin, mapping->end);
     if (described)
         shares->between++;
     else
