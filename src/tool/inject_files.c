@@ -48,7 +48,7 @@ bool injected_files_open(struct injected_files *files, const struct inject_reque
     *files = (struct injected_files){.request = request};
     if (asprintf(&folder, "%s.jit", request->output) < 0)
         return no_memory();
-    const bool opened = output_folder_open(&files->folder, folder);
+    const bool opened = output_folder_open(&files->folder, folder, request->profile);
     free(folder);
     return opened;
 }

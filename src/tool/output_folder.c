@@ -85,17 +85,49 @@ static char *absolute(const char *path)
     return result;
 }
 
-bool output_folder_open(struct output_folder *folder, const char *path)
+/* What is in an old folder is removed, and in a folder that everybody can write to anybody may have put
+ * something of its name. */
+static const char *why_not(const char *path)
 {
-    *folder = (struct output_folder){.path = absolute(path)};
+    struct stat status;
+    if (lstat(path, &status) != 0)
+        return NULL;
+    if (!S_ISDIR(status.st_mode))
+        return "is there, and no folder";
+    if (status.st_uid != geteuid())
+        return "is there, and another user's";
+    return look_through(path, false)
+               ? NULL
+               : "is there, and has other things in it than the files of a profile";
+}
+
+/* Who may not read the file may not look into the folder. */
+static mode_t mode_like(const char *file)
+{
+    struct stat status;
+    mode_t mode = FOLDER_MODE;
+    if (stat(file, &status) != 0)
+        return mode;
+    if ((status.st_mode & S_IRGRP) == 0)
+        mode &= ~(mode_t)S_IRWXG;
+    if ((status.st_mode & S_IROTH) == 0)
+        mode &= ~(mode_t)S_IRWXO;
+    return mode;
+}
+
+bool output_folder_open(struct output_folder *folder, const char *path, const char *like)
+{
+    *folder = (struct output_folder){.path = absolute(path), .mode = mode_like(like)};
     if (folder->path == NULL) {
         complain("%s: %s", path, strerror(errno));
         return false;
     }
-    if (look_through(folder->path, false))
+    const char *const reason = why_not(folder->path);
+    if (reason == NULL)
         return true;
-    complain("%s: is there, and has other things in it than the files of a profile", path);
+    complain("%s: %s", path, reason);
     free(folder->path);
+    *folder = (struct output_folder){0};
     return false;
 }
 
@@ -108,7 +140,7 @@ static bool make(struct output_folder *folder)
         complain("out of memory");
         return false;
     }
-    if (mkdir(folder->temporary, FOLDER_MODE) == 0)
+    if (mkdir(folder->temporary, folder->mode) == 0)
         return true;
     complain("%s: %s", folder->temporary, strerror(errno));
     free(folder->temporary);

@@ -5,15 +5,18 @@
 #define JITDUMP_TOOL_OUTPUT_FOLDER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct output_folder {
     char *path;      /* absolute */
     char *temporary; /* what it is called until then; NULL: there is none */
+    mode_t mode;
 };
 
-/* A new folder, made when the first file is. False, with a complaint: `path` is in no folder, or has
- * something in it whose name does not begin with jit-. */
-bool output_folder_open(struct output_folder *folder, const char *path);
+/* A new folder, made when the first file is, for those who may read the file `like`. False, with a
+ * complaint: `path` is in no folder, is no folder of this user's, or has something in it that is no
+ * profile's: dumps, and whatever does not begin with jit-. */
+bool output_folder_open(struct output_folder *folder, const char *path, const char *like);
 
 /* A new file in it, for writing, to be closed by the caller. `name` may have folders, which are made.
  * -1, with a complaint. */

@@ -8,8 +8,9 @@ import json
 import mmap
 import os
 import pathlib
-import struct
 import shutil
+import stat
+import struct
 import sys
 import unittest
 from typing import Optional
@@ -361,6 +362,34 @@ class Outputs(InjectTest):
             self.assertTrue((folder / name).exists())
             self.assertEqual(session.injected.read_bytes(), first)
             (folder / name).unlink()
+
+    def test_folder(self) -> None:
+        """For those who may read the profile, and in the place of nothing that others have put there."""
+        session = self.session()
+        session.record(*SHORT, "shares")
+        folder = pathlib.Path(f"{session.injected}.jit")
+        for mode, readers in ((0o600, 0o700), (0o640, 0o750), (0o644, 0o755)):
+            session.data.chmod(mode)
+            old = os.umask(0o022)
+            try:
+                session.inject()
+            finally:
+                os.umask(old)
+            self.assertEqual(stat.S_IMODE(folder.stat().st_mode), readers)
+        shutil.rmtree(folder)
+        victim = session.directory / "victim"
+        victim.mkdir()
+        (victim / "jit-4711").touch()
+        folder.symlink_to(victim)
+        self.assertIn("is there, and no folder", session.inject(check=False).err)
+        self.assertTrue((victim / "jit-4711").exists())
+        self.assertTrue(folder.is_symlink())
+        if os.geteuid() == 0:
+            folder.unlink()
+            folder.mkdir()
+            os.chown(folder, 65534, -1)
+            self.assertIn("another user's", session.inject(check=False).err)
+            self.assertTrue(folder.is_dir())
 
     def test_not_over_what_is_read(self) -> None:
         session = self.session()
