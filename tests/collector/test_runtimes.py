@@ -52,6 +52,16 @@ class Wasmtime(RuntimeTest):
         self.check_lines(pid, lambda sample: lines.get(sample.symbol.rsplit("::", 1)[-1]))
 
 
+class Openvino(RuntimeTest):
+    def test_kernels(self) -> None:
+        """Its oneDNN writes a perf map, too, in which a number follows each name."""
+        pid = self.record([self.python("openvino"), HERE / "openvino_mix.py", "3"], INTEL_JIT_PROFILER64=COLLECTOR,
+                          DNNL_JIT_PROFILE="3", ONEDNN_JIT_PROFILE="3")
+        listing = take_perf_map(pid)
+        listing.rename(lambda name: re.sub(r"\.\d+$", "", name))
+        self.check_names(pid, listing)
+
+
 class Php(RuntimeTest):
     # 128: ITT. 256: GDB's interface, by which memory stays writable and executable; without it the
     # mapping event of an mprotect() hides all functions (P17). 16: PHP's own perf map.
