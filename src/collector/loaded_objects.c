@@ -112,7 +112,8 @@ static void look_at(const struct link_map *map)
     /* The program itself has no name. */
     const char *const path = map->l_name[0] != '\0' ? map->l_name : "/proc/self/exe";
     struct stat status;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    /* The kernel's own object has no file, and a name without a folder. */
+    const int file = strchr(path, '/') != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (file < 0)
         return;
     if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {

@@ -64,6 +64,13 @@ class Strangers(unittest.TestCase):
         self.assertIn(b"code_gen_buffer is left out", done.stderr)
         self.assertEqual(self.written(), [])
 
+    def test_name_of_the_kernels_object(self) -> None:
+        """The loader knows it by a name without a folder: the file of that name here is another's."""
+        interface = os.environ["JITDUMP_INTERFACES"].split(":")[1]
+        shutil.copy(interface, self.directory / "linux-vdso.so.1")
+        done = self.run_with(["true"], JITDUMP="debug", **EVERYWHERE)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
     def test_objects_that_come_and_go(self) -> None:
         """The interface is found each time, however often its object is loaded and unloaded."""
         interface = os.environ["JITDUMP_INTERFACES"].split(":")[1]
