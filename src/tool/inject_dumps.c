@@ -87,7 +87,9 @@ static bool add_dump(struct searching *searching, char *path, const struct scann
         searching->last = &dump->next;
         return true;
     }
-    complain("%s: process %" PRIu32 " is left without names", path, mapping->pid);
+    /* Of a dump that was named and can't be read, nobody knows whose it is. */
+    if (mapping->pid != 0)
+        complain("%s: process %" PRIu32 " is left without names", path, mapping->pid);
     searching->dumps->missing++;
     jd_history_free(&dump->history);
     jd_mapped_file_close(&dump->file);
@@ -138,10 +140,13 @@ static bool add_all(struct searching *searching)
             return false;
     }
     for (const struct injected_dump *dump = searching->dumps->first; dump != NULL;
-         dump = dump->next)
-        if (!is_in_profile(scan, dump->pid))
-            complain("%s: the profile has no process %" PRIu32 "; --pid says which it is",
-                     dump->path, dump->pid);
+         dump = dump->next) {
+        if (is_in_profile(scan, dump->pid))
+            continue;
+        complain("%s: the profile has no process %" PRIu32 "; --pid says which it is", dump->path,
+                 dump->pid);
+        searching->dumps->missing++;
+    }
     return true;
 }
 

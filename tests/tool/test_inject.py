@@ -177,6 +177,19 @@ class Clocks(InjectTest):
 
 
 class Discovery(InjectTest):
+    def test_named_in_vain(self) -> None:
+        """A dump that is not there, or is of no process of the profile, is not injected: the status says so."""
+        session = self.session()
+        session.record(*SHORT, "shares")
+        nowhere = session.directory / "nowhere.dump"
+        done = tool.run("inject", "-i", session.data, "-o", session.injected, nowhere)
+        self.assertEqual((done.status, done.err),
+                         (1, f"jitdump: {nowhere}: No such file or directory\n"))
+        (dump,) = session.directory.glob("jit-*.dump")
+        done = tool.run("inject", "-i", session.data, "-o", session.injected, "--pid", "4194305", dump)
+        self.assertEqual(done.status, 1)
+        self.assertIn(f"{dump}: the profile has no process 4194305", done.err)
+
     def test_late_attach(self) -> None:
         session = self.session()
         with session.start("shares") as running:
