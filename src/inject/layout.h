@@ -6,12 +6,20 @@
  * used very often, what is beyond a number of layers is packed into one more file, at addresses of
  * the file's own: unwinding data can't be used there.
  *
+ * With copies of the stack, libdw decides (perf 7, P34). It knows a file for the addresses from the first
+ * one's to the last one's, and never forgets it; of two that overlap it takes the one that it was
+ * told of later, provided that this one begins later and ends at the same address; and perf gives up if
+ * that is not the one it has mapped there, which it knows by the address of the file's first byte. So
+ * there is a file for each epoch, in which no two functions share addresses, of all code that is in use in
+ * it; each is told to begin one byte behind the one before, and to end where all code does.
+ *
  * Code at addresses that were used only once is mapped in runs, from the time of the first piece on;
  * any other piece by itself, and so is one in whose place samples were taken earlier.
  */
 #ifndef JITDUMP_INJECT_LAYOUT_H
 #define JITDUMP_INJECT_LAYOUT_H
 
+#include "inject/epochs.h"
 #include "inject/ranges.h"
 #include "inject/sample_marks.h"
 #include "writers/elf_writer.h"
@@ -26,12 +34,18 @@ struct layout_options {
     /* By index of history->lives: enum sample_mark, or'ed. NULL: there are none. */
     const unsigned char *marks;
     bool only_sampled; /* only lives with MARK_SAMPLED */
+    /* For copies of the stack, with no limit of layers; else NULL. */
+    const struct epochs *epochs;
+    struct ranges *foreign; /* the code of others, which no file may be said to reach over */
 };
 
 struct layout_file {
     const struct placed *pieces; /* ascending, disjoint, in reach of each other */
     uint64_t count;
     bool packed;
+    /* For struct elf_options. */
+    uint64_t load_address;
+    uint64_t load_end;
 };
 
 struct layout_mapping {

@@ -1,6 +1,7 @@
 #include "inject/profile_scan.h"
 
 #include "reader/grow.h"
+#include "writers/described_texts.h"
 
 /* How far back the parents of a process are followed. */
 enum { MAX_ANCESTORS = 16 };
@@ -144,6 +145,37 @@ static enum scan_error take_event(struct profile_scan *scan, const struct perf_d
     }
 }
 
+/* Those of one file in one process together. */
+static int by_file(const void *left, const void *right)
+{
+    const struct scanned_mapping *const a = *(struct scanned_mapping *const *)left;
+    const struct scanned_mapping *const b = *(struct scanned_mapping *const *)right;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return compare_spans(a->name, b->name);
+}
+
+static enum scan_error find_code(struct profile_scan *scan)
+{
+    const uint64_t count = scan->mapping_count;
+    struct scanned_mapping **const mappings = malloc((size_t)(count + 1) * sizeof(*mappings));
+    if (mappings == NULL)
+        return SCAN_NO_MEMORY;
+    for (uint64_t i = 0; i < count; i++)
+        mappings[i] = &scan->mappings[i];
+    qsort(mappings, (size_t)count, sizeof(*mappings), by_file);
+    for (uint64_t begin = 0, end; begin < count; begin = end) {
+        bool executable = false;
+        for (end = begin; end < count && by_file(&mappings[begin], &mappings[end]) == 0; end++)
+            executable = executable || mappings[end]->executable;
+        const bool has_file = !jd_scan_is_anonymous(mappings[begin]->name);
+        for (uint64_t i = begin; i < end; i++)
+            mappings[i]->of_code = has_file ? executable : mappings[i]->executable;
+    }
+    free(mappings);
+    return SCAN_OK;
+}
+
 enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *data)
 {
     struct problem problem = {0};
@@ -164,24 +196,22 @@ enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *dat
         if (error != SCAN_OK)
             return error;
     }
-    return data->end == PERF_DATA_BROKEN ? SCAN_UNREADABLE : SCAN_OK;
+    return data->end == PERF_DATA_BROKEN ? SCAN_UNREADABLE : find_code(scan);
 }
 
 /* Address spaces */
 
-/* Whether it, or another mapping of its file in the process, is executable. */
-static bool is_of_code(const struct profile_scan *scan, const struct scanned_mapping *mapping)
+static bool occupies(const struct scanned_mapping *mapping, enum scan_occupied by)
 {
-    if (mapping->executable || jd_scan_is_anonymous(mapping->name))
-        return mapping->executable;
-    for (uint64_t i = 0; i < scan->mapping_count; i++) {
-        const struct scanned_mapping *const other = &scan->mappings[i];
-        if (other->executable && other->pid == mapping->pid &&
-            other->name.size == mapping->name.size &&
-            memcmp(other->name.data, mapping->name.data, (size_t)mapping->name.size) == 0)
-            return true;
+    const bool has_file = !jd_scan_is_anonymous(mapping->name);
+    switch (by) {
+    case OCCUPIED_BY_FILES:
+        return has_file;
+    case OCCUPIED_BY_CODE:
+        return mapping->of_code;
+    default:
+        return mapping->of_code && has_file && jd_scan_dump_pid(mapping->name) == 0;
     }
-    return false;
 }
 
 static bool add_own(const struct profile_scan *scan, uint32_t pid, uint64_t until,
@@ -189,9 +219,7 @@ static bool add_own(const struct profile_scan *scan, uint32_t pid, uint64_t unti
 {
     for (uint64_t i = 0; i < scan->mapping_count; i++) {
         const struct scanned_mapping *const mapping = &scan->mappings[i];
-        if (mapping->pid == pid && mapping->time <= until &&
-            (by == OCCUPIED_BY_FILES ? !jd_scan_is_anonymous(mapping->name)
-                                     : is_of_code(scan, mapping)) &&
+        if (mapping->pid == pid && mapping->time <= until && occupies(mapping, by) &&
             !jd_ranges_add(occupied, mapping->begin, mapping->end))
             return false;
     }

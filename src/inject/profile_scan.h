@@ -18,6 +18,7 @@ struct scanned_mapping {
     uint32_t pid;
     bool executable;
     struct perf_file_id file;
+    bool of_code; /* it, or another mapping of its file in the process, is executable */
     struct span name;
 };
 
@@ -64,8 +65,9 @@ uint32_t jd_scan_dump_pid(struct span name);
 bool jd_scan_descends(const struct profile_scan *scan, uint32_t pid, uint32_t ancestor);
 
 /* OCCUPIED_BY_CODE: what is executable, and the other parts of such a file, of which perf reads unwinding
- * data. The rest is data, and files that have been read, where no sample ever is. */
-enum scan_occupied { OCCUPIED_BY_FILES, OCCUPIED_BY_CODE };
+ * data. The rest is data, and files that have been read, where no sample ever is.
+ * OCCUPIED_BY_OBJECTS: of these, what has a file, and is no dump. */
+enum scan_occupied { OCCUPIED_BY_FILES, OCCUPIED_BY_CODE, OCCUPIED_BY_OBJECTS };
 
 /* Adds what was mapped in the process, also before it was forked. False: out of memory. */
 bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, enum scan_occupied by,

@@ -2,6 +2,8 @@
 
 #include "reader/grow.h"
 
+#include <string.h>
+
 void jd_ranges_free(struct ranges *ranges)
 {
     free(ranges->ranges);
@@ -67,8 +69,31 @@ bool jd_ranges_overlap(struct ranges *ranges, uint64_t begin, uint64_t end)
     return begin < end && before > 0 && ranges->ranges[before - 1].end > begin;
 }
 
-uint64_t jd_ranges_hole(struct ranges *ranges, uint64_t lowest, uint64_t end, uint64_t size,
-                        uint64_t alignment)
+/* Makes begin to end, which lies right behind `before` of the ranges and in none, part of the set, which
+ * stays in order: the next hole is found without another sort. */
+static bool take(struct ranges *ranges, uint64_t before, uint64_t begin, uint64_t end)
+{
+    const bool joins_next = before < ranges->count && ranges->ranges[before].begin == end;
+    const bool joins_last = before > 0 && ranges->ranges[before - 1].end == begin;
+    if (joins_next) {
+        ranges->ranges[before].begin = begin;
+        return true; /* that the two are now one, or would be with the last, harms nothing */
+    }
+    if (joins_last) {
+        ranges->ranges[before - 1].end = end;
+        return true;
+    }
+    if (!jd_ranges_add(ranges, begin, end))
+        return false;
+    memmove(ranges->ranges + before + 1, ranges->ranges + before,
+            (size_t)(ranges->count - 1 - before) * sizeof(*ranges->ranges));
+    ranges->ranges[before] = (struct range){begin, end};
+    ranges->settled = true;
+    return true;
+}
+
+uint64_t jd_ranges_take_hole(struct ranges *ranges, uint64_t lowest, uint64_t end, uint64_t size,
+                             uint64_t alignment)
 {
     settle(ranges);
     uint64_t before = count_before(ranges, end);
@@ -77,7 +102,7 @@ uint64_t jd_ranges_hole(struct ranges *ranges, uint64_t lowest, uint64_t end, ui
         if (end >= size && end - size >= lowest) {
             const uint64_t place = (end - size) / alignment * alignment;
             if (place >= begin && place >= lowest)
-                return place;
+                return take(ranges, before, place, end) ? place : 0;
         }
         if (before == 0 || end < lowest)
             return 0;

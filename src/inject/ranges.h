@@ -28,8 +28,9 @@ bool jd_ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end);
 bool jd_ranges_overlap(struct ranges *ranges, uint64_t begin, uint64_t end);
 
 /* The highest place for `size` bytes that lies from `lowest` to before `end` and outside of the set, at
- * a multiple of `alignment`. 0: there is none. */
-uint64_t jd_ranges_hole(struct ranges *ranges, uint64_t lowest, uint64_t end, uint64_t size,
-                        uint64_t alignment);
+ * a multiple of `alignment`. From then on it is in the set, with what is left between it and `end`, or the
+ * range above it. 0: there is none, or no memory. */
+uint64_t jd_ranges_take_hole(struct ranges *ranges, uint64_t lowest, uint64_t end, uint64_t size,
+                             uint64_t alignment);
 
 #endif

@@ -1,5 +1,6 @@
 #include "inject/sample_marks.h"
 
+#include "format/elf_mach.h"
 #include "reader/grow.h"
 
 /* How early a sample may seem to be where clocks were fitted: profile_clock.h. */
@@ -28,8 +29,11 @@ bool jd_sample_marks_init(struct sample_marks *marks, const struct history *hist
     *marks = (struct sample_marks){.of_life = calloc(room, 1),
                                    .pid = pid,
                                    .lives = malloc(room * sizeof(*marks->lives)),
-                                   .count = history->life_count};
-    if (marks->of_life == NULL || marks->lives == NULL)
+                                   .count = history->life_count,
+                                   .word_size = elf_mach_address_size(
+                                       jd_dump_machine(&history->reader))};
+    if (!jd_code_uses_init(&marks->uses, history, clock) || marks->of_life == NULL ||
+        marks->lives == NULL)
         return false;
     for (uint32_t i = 0; i < marks->count; i++) {
         const struct life *const life = &history->lives[i];
@@ -57,10 +61,12 @@ void jd_sample_marks_free(struct sample_marks *marks)
 {
     free(marks->of_life);
     free(marks->lives);
+    jd_code_uses_free(&marks->uses);
     *marks = (struct sample_marks){0};
 }
 
-static void mark(struct sample_marks *marks, uint64_t address, uint64_t time)
+/* How many of the lives, by address, begin at the address or below. */
+static uint32_t count_until(const struct sample_marks *marks, uint64_t address)
 {
     uint32_t low = 0, high = marks->count;
     while (low < high) {
@@ -70,8 +76,14 @@ static void mark(struct sample_marks *marks, uint64_t address, uint64_t time)
         else
             high = middle;
     }
-    for (; low > 0 && marks->lives[low - 1].highest_end > address; low--) {
-        const struct marked_life *const life = &marks->lives[low - 1];
+    return low;
+}
+
+static void mark(struct sample_marks *marks, uint64_t address, uint64_t time)
+{
+    for (uint32_t i = count_until(marks, address);
+         i > 0 && marks->lives[i - 1].highest_end > address; i--) {
+        const struct marked_life *const life = &marks->lives[i - 1];
         if (address >= life->end || time >= life->until)
             continue;
         marks->of_life[life->life] |= time < life->from ? MARK_EARLY : MARK_SAMPLED;
@@ -89,11 +101,57 @@ static void mark_sample(struct sample_marks *marks, const struct perf_sample *sa
     }
 }
 
+/* Copies of the stack */
+
+static bool use(struct sample_marks *marks, uint64_t address, uint64_t time)
+{
+    for (uint32_t i = count_until(marks, address);
+         i > 0 && marks->lives[i - 1].highest_end > address; i--) {
+        const struct marked_life *const life = &marks->lives[i - 1];
+        if (address < life->end && life->from <= time && time < life->until &&
+            !jd_code_uses_add(&marks->uses, time, life->life))
+            return false;
+    }
+    return true;
+}
+
+/* Whatever may be a return address; perf looks at the byte before it, which may be another life's. */
+static bool use_words(struct sample_marks *marks, struct span words, unsigned int size,
+                      uint64_t time)
+{
+    const uint64_t lowest = marks->lives[0].address;
+    const uint64_t end = marks->lives[marks->count - 1].highest_end;
+    for (uint64_t at = 0; at + size <= words.size; at += size) {
+        uint32_t narrow;
+        uint64_t word;
+        if (size == sizeof(narrow)) {
+            memcpy(&narrow, words.data + at, sizeof(narrow));
+            word = narrow;
+        } else {
+            memcpy(&word, words.data + at, sizeof(word));
+        }
+        if (word >= lowest && word <= end &&
+            (!use(marks, word, time) || (word > 0 && !use(marks, word - 1, time))))
+            return false;
+    }
+    return true;
+}
+
+static bool use_sample(struct sample_marks *marks, const struct perf_sample *sample, uint64_t until)
+{
+    const uint64_t time = sample->stamp.time < until ? sample->stamp.time : until;
+    if (!sample->has_stack || marks->count == 0)
+        return true;
+    return use(marks, sample->ip, time) && use_words(marks, sample->registers, 8, time) &&
+           use_words(marks, sample->stack, marks->word_size, time);
+}
+
 /* Processes: those of the dumps, and those that have their code by a fork. */
 
 struct marked_process {
     uint32_t pid;
     struct sample_marks *marks;
+    uint64_t until; /* when it was forked: perf knows no later mappings of its parent's. Else UINT64_MAX */
 };
 
 struct marked_processes {
@@ -109,14 +167,14 @@ static int by_pid(const void *left, const void *right)
 }
 
 static bool add_process(struct marked_processes *processes, uint32_t pid,
-                        struct sample_marks *marks)
+                        struct sample_marks *marks, uint64_t until)
 {
     struct marked_process *const grown = grow(processes->of, &processes->capacity,
                                               processes->count + 1, sizeof(*processes->of));
     if (grown == NULL)
         return false;
     processes->of = grown;
-    grown[processes->count++] = (struct marked_process){pid, marks};
+    grown[processes->count++] = (struct marked_process){pid, marks, until};
     return true;
 }
 
@@ -124,14 +182,18 @@ static bool find_processes(struct marked_processes *processes, struct sample_mar
                            uint32_t count, const struct profile_scan *scan)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (!add_process(processes, marks[i].pid, &marks[i]))
+        if (!add_process(processes, marks[i].pid, &marks[i], UINT64_MAX))
             return false;
     for (uint64_t i = 0; i < scan->fork_count; i++) {
+        const struct scanned_fork *const from = &scan->forks[i];
         const uint64_t known = processes->count;
-        for (uint64_t of = 0; of < known; of++)
-            if (processes->of[of].pid == scan->forks[i].parent &&
-                !add_process(processes, scan->forks[i].pid, processes->of[of].marks))
+        for (uint64_t of = 0; of < known; of++) {
+            const struct marked_process parent = processes->of[of];
+            if (parent.pid == from->parent &&
+                !add_process(processes, from->pid, parent.marks,
+                             from->time < parent.until ? from->time : parent.until))
                 return false;
+        }
     }
     if (processes->count != 0)
         qsort(processes->of, (size_t)processes->count, sizeof(*processes->of), by_pid);
@@ -156,17 +218,21 @@ bool jd_sample_marks_read(struct sample_marks *marks, uint32_t count,
 {
     struct marked_processes processes = {0};
     struct perf_event event;
-    const bool found = find_processes(&processes, marks, count, scan);
+    bool has_memory = find_processes(&processes, marks, count, scan);
     jd_perf_data_rewind(data);
-    while (found && jd_perf_data_next(data, &event)) {
+    while (has_memory && jd_perf_data_next(data, &event)) {
         struct perf_sample sample;
         struct problem problem;
         if (event.type != PERF_EVENT_SAMPLE || !jd_perf_sample(data, &event, &sample, &problem))
             continue;
         for (uint64_t i = first_of(&processes, sample.stamp.pid);
-             i < processes.count && processes.of[i].pid == sample.stamp.pid; i++)
+             has_memory && i < processes.count && processes.of[i].pid == sample.stamp.pid; i++) {
             mark_sample(processes.of[i].marks, &sample);
+            has_memory = use_sample(processes.of[i].marks, &sample, processes.of[i].until);
+        }
     }
+    for (uint32_t i = 0; i < count; i++)
+        jd_code_uses_settle(&marks[i].uses);
     free(processes.of);
-    return found;
+    return has_memory;
 }

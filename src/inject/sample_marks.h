@@ -4,7 +4,7 @@
 #ifndef JITDUMP_INJECT_SAMPLE_MARKS_H
 #define JITDUMP_INJECT_SAMPLE_MARKS_H
 
-#include "inject/profile_clock.h"
+#include "inject/code_uses.h"
 
 enum sample_mark {
     MARK_SAMPLED = 1, /* an address of a sample, or of its call chain, lay in it */
@@ -17,6 +17,8 @@ struct sample_marks {
     uint32_t pid;
     struct marked_life *lives; /* by address */
     uint32_t count;
+    unsigned int word_size; /* the process's */
+    struct code_uses uses;  /* of profiles with copies of the stack */
 };
 
 /* False: out of memory. To be freed in any case. */
@@ -24,7 +26,7 @@ bool jd_sample_marks_init(struct sample_marks *marks, const struct history *hist
                           const struct profile_clock *clock, uint32_t pid);
 void jd_sample_marks_free(struct sample_marks *marks);
 
-/* Looks at all samples of the processes, and of those forked from them. Samples that can't be read are
+/* Looks at all samples of the processes, and of those forked from them, once. Samples that can't be read are
  * passed over. False: out of memory. */
 bool jd_sample_marks_read(struct sample_marks *marks, uint32_t count,
                           const struct profile_scan *scan, struct perf_data *data);

@@ -146,6 +146,18 @@ static void skip_branches(struct cursor *cursor, const struct perf_attr *attr)
         cursor_take(cursor, count * 24, too_short);
 }
 
+/* The part that was copied; there may be less on the stack than was asked for. */
+static void take_stack(struct cursor *cursor, struct perf_sample *sample)
+{
+    const uint64_t room = cursor_u64(cursor, too_short);
+    if (room == 0)
+        return;
+    sample->has_stack = true;
+    const unsigned char *const bytes = cursor_take(cursor, room, too_short);
+    const uint64_t size = cursor_u64(cursor, too_short);
+    sample->stack = (struct span){bytes, size < room ? size : room};
+}
+
 bool jd_perf_sample(const struct perf_data *data, const struct perf_event *event,
                     struct perf_sample *sample, struct problem *problem)
 {
@@ -188,10 +200,11 @@ bool jd_perf_sample(const struct perf_data *data, const struct perf_event *event
         cursor_take(&cursor, cursor_u32(&cursor, too_short), too_short);
     if ((type & PERF_SAMPLE_BRANCH_STACK) != 0)
         skip_branches(&cursor, attr);
-    if ((type & PERF_SAMPLE_REGS_USER) != 0 && cursor_u64(&cursor, too_short) != 0)
-        cursor_take(&cursor, 8 * (uint64_t)__builtin_popcountll(attr->sample_regs_user),
-                    too_short);
+    if ((type & PERF_SAMPLE_REGS_USER) != 0 && cursor_u64(&cursor, too_short) != 0) {
+        const uint64_t size = 8 * (uint64_t)__builtin_popcountll(attr->sample_regs_user);
+        sample->registers = (struct span){cursor_take(&cursor, size, too_short), size};
+    }
     if ((type & PERF_SAMPLE_STACK_USER) != 0)
-        sample->has_stack = cursor_u64(&cursor, too_short) != 0;
+        take_stack(&cursor, sample);
     return done(&cursor, problem);
 }

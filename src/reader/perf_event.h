@@ -52,7 +52,10 @@ struct perf_sample {
     bool user; /* the processor was in user mode */
     /* Call chain: 8 bytes each, marks (PERF_CONTEXT_MAX) among them. */
     struct span chain;
-    bool has_stack; /* a copy of the stack, for --call-graph dwarf */
+    /* For --call-graph dwarf: 8 bytes for each register, and a copy of the stack from its pointer on. */
+    struct span registers;
+    struct span stack;
+    bool has_stack;
 };
 
 /* When it happened; UINT64_MAX: it has no time, or one that can't be read. */

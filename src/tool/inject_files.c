@@ -2,6 +2,7 @@
 #include "tool/inject_files.h"
 
 #include "tool/inject_sources.h"
+#include "tool/inject_space.h"
 #include "tool/messages.h"
 #include "tool/progress.h"
 
@@ -28,8 +29,8 @@ struct adding {
     struct injected_dump *dump;
     uint64_t number; /* of the process's last file */
     struct layout layout;
-    struct ranges occupied; /* by files */
-    struct ranges used;     /* by anything */
+    struct injected_space space;
+    struct epochs epochs;
     struct elf_result *results; /* of the layout's files */
     const char **paths;
     uint64_t *hole_sizes;
@@ -119,7 +120,7 @@ static bool find_hole(struct adding *adding, const struct layout_file *file,
     if (!adding->scan->stack_copies || file->packed || size == 0)
         return true;
     const uint64_t lowest = end > ELF_HOLE_REACH + PAGE ? end - ELF_HOLE_REACH : PAGE;
-    const uint64_t hole = jd_ranges_hole(&adding->used, lowest, begin, size, PAGE);
+    const uint64_t hole = jd_ranges_take_hole(&adding->space.used, lowest, begin, size, PAGE);
     if (hole == 0) {
         complain("%s: no room near %#" PRIx64 " for unwinding data: perf with libunwind shows no "
                  "callers of the code there", adding->dump->path, begin);
@@ -127,10 +128,7 @@ static bool find_hole(struct adding *adding, const struct layout_file *file,
     }
     options->hole_address = hole;
     options->hole_size = size;
-    return jd_ranges_add(&adding->used, hole, hole + size) &&
-                   jd_ranges_add(&adding->files->holes, hole, hole + size)
-               ? true
-               : no_memory();
+    return jd_ranges_add(&adding->files->holes, hole, hole + size) || no_memory();
 }
 
 static bool write_file(struct adding *adding, uint32_t index)
@@ -140,6 +138,8 @@ static bool write_file(struct adding *adding, uint32_t index)
     struct elf_options options = {.dynsym = true,
                                   .renamed = &adding->sources.renamed,
                                   .merge_names = adding->files->request->by_name,
+                                  .load_address = file->load_address,
+                                  .load_end = file->load_end,
                                   .problems = &problems};
     struct elf_result *const result = &adding->results[index];
     const char *const path = new_path(adding);
@@ -165,13 +165,14 @@ static bool write_file(struct adding *adding, uint32_t index)
 static void add_hole(struct adding *adding, const struct profile_mapping *with, uint32_t file)
 {
     struct injected_files *const files = adding->files;
-    if (adding->hole_sizes[file] == 0)
+    if (adding->hole_sizes[file] == 0 || adding->results[file].frame_size == 0)
         return;
     files->mappings[files->mapping_count++] = (struct profile_mapping){
         .time = with->time,
         .order = with->order,
-        .address = adding->results[file].load_address,
-        .size = adding->hole_sizes[file],
+        .address = adding->results[file].frame_address,
+        .size = adding->results[file].frame_size,
+        .file_offset = adding->results[file].frame_offset,
         .pid = with->pid,
         .path = with->path,
     };
@@ -214,40 +215,25 @@ static bool add_mappings(struct adding *adding)
 
 /* A dump */
 
-/* Also what other dumps have in the process, and where unwinding data of any are, whose processes may
- * be its children. */
-static bool find_used(struct adding *adding, const struct injected_dumps *dumps)
-{
-    const struct injected_files *const files = adding->files;
-    bool found = jd_scan_occupied(adding->scan, adding->dump->pid, OCCUPIED_BY_FILES,
-                                  &adding->occupied) &&
-                 jd_scan_occupied(adding->scan, adding->dump->pid, OCCUPIED_BY_CODE, &adding->used);
-    for (const struct injected_dump *dump = dumps->first; found && dump != NULL; dump = dump->next)
-        for (uint32_t i = 0; found && i < dump->history.life_count; i++) {
-            const struct life *const life = &dump->history.lives[i];
-            found = jd_ranges_add(&adding->used, life->address,
-                                  life->address + life_size(&dump->history, life));
-        }
-    for (uint64_t i = 0; found && i < files->holes.count; i++)
-        found = jd_ranges_add(&adding->used, files->holes.ranges[i].begin,
-                              files->holes.ranges[i].end);
-    return found || no_memory();
-}
-
 static bool add(struct adding *adding, const struct injected_dumps *dumps)
 {
     struct layout *const layout = &adding->layout;
+    const bool stack_copies = adding->scan->stack_copies;
     const struct layout_options options = {
-        .layer_max = adding->scan->stack_copies ? 0 : LAYER_MAX,
-        .occupied = &adding->occupied,
+        .layer_max = stack_copies ? 0 : LAYER_MAX,
+        .epochs = stack_copies ? &adding->epochs : NULL,
+        .occupied = &adding->space.occupied,
+        .foreign = &adding->space.foreign,
         .marks = adding->dump->marks->of_life,
         .by_name = adding->files->request->by_name,
         .only_sampled = adding->files->request->only_sampled};
-    if (!find_used(adding, dumps) ||
+    if (!injected_space_find(&adding->space, adding->scan, dumps, adding->dump,
+                             &adding->files->holes) ||
         !injected_sources_write(&adding->sources, &adding->files->folder, adding->dump,
                                 adding->number))
         return false;
-    if (!jd_layout_plan(layout, &adding->dump->history, &options))
+    if (!jd_epochs_find(&adding->epochs, &adding->dump->history, &adding->dump->marks->uses) ||
+        !jd_layout_plan(layout, &adding->dump->history, &options))
         return no_memory();
     adding->paths = calloc(layout->file_count + (size_t)1, sizeof(*adding->paths));
     adding->results = calloc(layout->file_count + (size_t)1, sizeof(*adding->results));
@@ -270,8 +256,8 @@ bool injected_files_add(struct injected_files *files, const struct profile_scan 
     const bool added = add(&adding, dumps);
     injected_sources_free(&adding.sources);
     jd_layout_free(&adding.layout);
-    jd_ranges_free(&adding.occupied);
-    jd_ranges_free(&adding.used);
+    jd_epochs_free(&adding.epochs);
+    injected_space_free(&adding.space);
     free(adding.results);
     free(adding.paths);
     free(adding.hole_sizes);

@@ -49,7 +49,7 @@ void elf_put_segment(struct bytes *to, const struct elf_machine *machine,
     bytes_put(to, segment->address, word);
     bytes_put(to, segment->address, word);
     bytes_put(to, segment->size, word);
-    bytes_put(to, segment->size, word);
+    bytes_put(to, segment->memory_size, word);
     if (!is_64(machine))
         bytes_u32(to, segment->flags);
     bytes_put(to, segment->alignment, word);

@@ -30,7 +30,8 @@ struct elf_segment {
     uint32_t flags;
     uint64_t offset;
     uint64_t address;
-    uint64_t size;
+    uint64_t size;        /* in the file */
+    uint64_t memory_size; /* as large, or larger */
     uint32_t alignment;
 };
 

@@ -17,10 +17,8 @@ enum {
     SECTION_MAX = 20,
     SECTION_NOTE = 1,
     SECTION_TEXT = 2,
-    NOTE_HEADER = 16, /* three words and the name "GNU" */
-    /* What a file may span, so that 256 MiB of unwinding data behind the code are in reach of the
-     * lowest address. */
-    REACH = 0x70000000
+    SEGMENT_COUNT = 3,
+    NOTE_HEADER = 16 /* three words and the name "GNU" */
 };
 
 /* A file on its way. All addresses are the process's, except in the fields of sections, symbols and
@@ -144,46 +142,43 @@ static bool add_piece(struct elf *elf, const struct history *history, const stru
 
 /* What is loaded beside the code */
 
-static void add_frame_section(struct elf *elf, const char *name, uint64_t offset, uint64_t size)
+static void add_frame_section(struct elf *elf, const char *name, uint64_t address,
+                              uint64_t offset, uint64_t size)
 {
     add_section(elf, (struct elf_section){.name = name,
                                           .type = SHT_PROGBITS,
                                           .flags = SHF_ALLOC,
-                                          .address = elf->result->load_address + offset,
+                                          .address = address,
                                           .offset = offset,
                                           .size = size,
                                           .alignment = 4});
 }
 
+/* In a hole, perf's libunwind takes .eh_frame_hdr for as far from the first segment's page as it is in the
+ * file from its beginning (P33); .eh_frame and PT_GNU_EH_FRAME say where they are. */
 static void put_frames(struct elf *elf)
 {
     if (elf->frames.entry_count == 0)
         return;
-    const uint64_t offset = elf->frames.address - elf->load_address;
+    const bool in_hole = elf->options->hole_address != 0;
+    const uint64_t offset = in_hole ? (elf->offset + PAGE - 1) / PAGE * PAGE
+                                    : elf->frames.address - elf->load_address;
     merged_frames_finish(&elf->frames, &elf->frame_header);
     const struct bytes *const frames = &elf->frames.bytes, *const table = &elf->frame_header;
     const uint64_t frames_size = frames->failed ? 0 : frames->size;
     const uint64_t table_size = table->failed ? 0 : table->size;
-    add_frame_section(elf, ".eh_frame", offset, frames_size);
-    add_frame_section(elf, ".eh_frame_hdr", offset + frames_size, table_size);
-    elf->result->frame_address = elf->frames.address - elf->result->base;
+    const uint64_t address = elf->frames.address - elf->result->base;
+    const uint64_t table_address =
+        in_hole ? elf->result->load_address / PAGE * PAGE + offset : address;
+    add_frame_section(elf, ".eh_frame", address, offset, frames_size);
+    add_frame_section(elf, ".eh_frame_hdr", table_address + frames_size, offset + frames_size,
+                      table_size);
+    elf->result->frame_address = address;
+    elf->result->frame_offset = offset;
     elf->result->frame_size = frames_size + table_size;
-    if (elf->options->hole_address != 0)
-        return; /* written with the first page */
     file_writer_put(&elf->file, offset, frames->data, (size_t)frames_size);
     file_writer_put(&elf->file, offset + frames_size, table->data, (size_t)table_size);
     elf->offset = offset + elf->result->frame_size;
-}
-
-/* In a hole. */
-static void put_frames_first(struct elf *elf, struct bytes *to)
-{
-    const unsigned char zeros[PAGE] = {0};
-    if (elf->options->hole_address == 0 || elf->result->frame_size == 0)
-        return;
-    bytes_copy(to, zeros, PAGE - to->size);
-    bytes_copy(to, elf->frames.bytes.data, elf->frames.bytes.size);
-    bytes_copy(to, elf->frame_header.data, elf->frame_header.size);
 }
 
 static void put_dynamic_symbols(struct elf *elf)
@@ -281,9 +276,7 @@ static uint64_t put_section_headers(struct elf *elf)
     return offset;
 }
 
-/* The file's first page */
-
-enum { SEGMENT_COUNT = 3 };
+/* The file's first bytes */
 
 static uint64_t note_offset(const struct elf *elf)
 {
@@ -293,11 +286,14 @@ static uint64_t note_offset(const struct elf *elf)
 /* Of the search table. PT_NULL where there is none: the headers' size must be known early. */
 static struct elf_segment frame_segment(const struct elf *elf)
 {
+    const struct elf_result *const result = elf->result;
     for (uint16_t i = 0; i < elf->section_count; i++) {
         const struct elf_section *const section = &elf->sections[i];
         if (strcmp(section->name, ".eh_frame_hdr") == 0)
-            return (struct elf_segment){PT_GNU_EH_FRAME, PF_R, section->offset, section->address,
-                                        section->size, section->alignment};
+            return (struct elf_segment){
+                PT_GNU_EH_FRAME, PF_R, section->offset,
+                result->frame_address + (section->offset - result->frame_offset),
+                section->size, section->size, section->alignment};
     }
     return (struct elf_segment){.type = PT_NULL};
 }
@@ -306,10 +302,18 @@ static void put_segments(const struct elf *elf, uint64_t loaded_size, struct byt
 {
     const struct elf_result *const result = elf->result;
     const uint64_t load_address = elf->load_address - result->base;
+    const uint64_t load_end = elf->options->load_end;
+    struct elf_segment load = {PT_LOAD,     PF_R | PF_X, 0,   load_address,
+                               loaded_size, loaded_size, PAGE};
+    if (load_end != 0) { /* of which the code alone is loaded */
+        load.size = elf->code_end - elf->load_address;
+        load.memory_size = load_end - elf->load_address;
+        load.alignment = 1;
+    }
     const struct elf_segment segments[SEGMENT_COUNT] = {
-        {PT_LOAD, PF_R | PF_X, 0, load_address, loaded_size, PAGE},
+        load,
         {PT_NOTE, PF_R, note_offset(elf), load_address + note_offset(elf),
-         NOTE_HEADER + DIGEST_SIZE, 4},
+         NOTE_HEADER + DIGEST_SIZE, NOTE_HEADER + DIGEST_SIZE, 4},
         frame_segment(elf)};
     for (size_t i = 0; i < SEGMENT_COUNT; i++)
         elf_put_segment(to, &elf->machine, &segments[i]);
@@ -320,9 +324,12 @@ static void put_build_id(struct elf *elf, struct bytes *to)
 {
     const struct elf_options *const options = elf->options;
     if (options->relative || options->dynsym || options->merge_names ||
-        options->hole_address != 0) {
-        unsigned char bytes[3 + 8] = {options->relative, options->dynsym, options->merge_names};
+        options->hole_address != 0 || options->load_address != 0) {
+        unsigned char bytes[3 + 3 * 8] = {options->relative, options->dynsym,
+                                          options->merge_names};
         bytes_store(bytes + 3, options->hole_address, 8, false);
+        bytes_store(bytes + 3 + 8, options->load_address, 8, false);
+        bytes_store(bytes + 3 + 16, options->load_end, 8, false);
         digest_add(&elf->digest, bytes, sizeof(bytes));
     }
     digest_end(&elf->digest, elf->result->build_id);
@@ -338,7 +345,7 @@ static void put_build_id(struct elf *elf, struct bytes *to)
 /* Far enough from the last one that there is for sums not to wrap. */
 static uint64_t last_address(const struct elf *elf)
 {
-    return elf->machine.address_size == 8 ? UINT64_MAX - 2 * (uint64_t)REACH : UINT32_MAX;
+    return elf->machine.address_size == 8 ? UINT64_MAX - 2 * ELF_REACH : UINT32_MAX;
 }
 
 static enum elf_error check_pieces(const struct elf *elf, const struct placed *pieces, size_t count)
@@ -356,6 +363,11 @@ static enum elf_error check_pieces(const struct elf *elf, const struct placed *p
     if (hole != 0 && (hole % PAGE != 0 || hole_size < PAGE || hole > pieces[0].address ||
                       pieces[0].address - hole < hole_size || end - hole > ELF_HOLE_REACH))
         return ELF_HOLE;
+    const uint64_t load_address = elf->options->load_address, load_end = elf->options->load_end;
+    if ((load_address != 0 || load_end != 0) &&
+        (load_address > pieces[0].address || pieces[0].address - load_address < ELF_FIRST_SIZE ||
+         load_end < end || load_end > last_address(elf)))
+        return ELF_SPREAD;
     return ELF_OK;
 }
 
@@ -365,7 +377,8 @@ static void begin(struct elf *elf, const struct placed *pieces, size_t count)
     const uint64_t hole = elf->options->hole_address;
     elf->code_address = pieces[0].address;
     elf->code_end = last->address + last->piece->code_size;
-    elf->load_address = hole != 0 ? hole : elf->code_address / PAGE * PAGE - PAGE;
+    elf->load_address = elf->options->load_address != 0 ? elf->options->load_address
+                                                        : elf->code_address / PAGE * PAGE - PAGE;
     elf->result->base = elf->options->relative ? elf->load_address : 0;
     elf->result->load_address = elf->load_address - elf->result->base;
     elf->offset = elf->code_end - elf->load_address;
@@ -388,7 +401,7 @@ static void begin(struct elf *elf, const struct placed *pieces, size_t count)
     dwarf_init(&elf->dwarf, elf->big_endian, elf->machine.address_size);
     elf->dwarf.texts.renamed = elf->options->renamed;
     merged_frames_init(&elf->frames,
-                       hole != 0 ? hole + PAGE : (elf->code_end + 7) / 8 * 8,
+                       hole != 0 ? hole : (elf->code_end + 7) / 8 * 8,
                        elf->big_endian, elf->machine.address_size);
     elf->frame_header.big_endian = elf->big_endian;
     elf->symbols.big_endian = elf->big_endian;
@@ -421,7 +434,6 @@ static enum elf_error finish(struct elf *elf)
     elf_put_header(&first, &header);
     put_segments(elf, loaded_size, &first);
     put_build_id(elf, &first);
-    put_frames_first(elf, &first);
     elf->result->system_error = file_writer_finish(&elf->file, first.data, first.size);
     const bool no_memory = first.failed || elf->frames.bytes.failed || elf->frame_header.failed ||
                            elf->symbols.failed || elf->symbol_names.bytes.failed ||
@@ -434,7 +446,7 @@ static enum elf_error finish(struct elf *elf)
     if (!has_room)
         return ELF_ADDRESS;
     if (elf->options->hole_address != 0 &&
-        PAGE + elf->result->frame_size > elf->options->hole_size)
+        elf->result->frame_size > elf->options->hole_size)
         return ELF_HOLE;
     return elf->result->system_error != 0 ? ELF_NOT_WRITTEN : ELF_OK;
 }
@@ -442,8 +454,8 @@ static enum elf_error finish(struct elf *elf)
 size_t elf_reach(const struct placed *pieces, size_t count)
 {
     size_t i = 0;
-    while (i < count && pieces[i].address - pieces[0].address < REACH &&
-           pieces[i].piece->code_size < REACH - (pieces[i].address - pieces[0].address))
+    while (i < count && pieces[i].address - pieces[0].address < ELF_REACH &&
+           pieces[i].piece->code_size < ELF_REACH - (pieces[i].address - pieces[0].address))
         i++;
     return i;
 }
@@ -458,7 +470,7 @@ uint64_t elf_hole_size(const struct history *history, const struct placed *piece
         if (function_frames_find(&frames, history, &pieces[i]) == NULL)
             size += frames.eh_frame.size != 0 ? 2 * frames.eh_frame.size + FOR_EACH : 0;
     }
-    return size == 0 ? 0 : (size + 2 * PAGE - 1) / PAGE * PAGE;
+    return (size + PAGE - 1) / PAGE * PAGE;
 }
 
 static struct elf_machine machine_of(uint32_t elf_mach)

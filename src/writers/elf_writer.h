@@ -7,6 +7,9 @@
  * holds the headers and the build id; the page of the lowest address comes next; code lies in a
  * section called .text, as perf expects it. Behind it are .eh_frame and .eh_frame_hdr, and
  * then what is not loaded. Between pieces the file has holes.
+ *
+ * For perf's unwinders (P33, P34) unwinding data may be where the process has nothing, and the one
+ * PT_LOAD may be said to begin and to end elsewhere.
  */
 #ifndef JITDUMP_WRITERS_ELF_WRITER_H
 #define JITDUMP_WRITERS_ELF_WRITER_H
@@ -24,12 +27,16 @@ struct elf_options {
     bool merge_names;
     /* What DWARF is to call files otherwise. NULL: none. */
     const struct renamed_files *renamed;
-    /* Unused addresses below the code, for the file's first page and, behind it, the unwinding data:
-     * perf with libunwind needs both mapped, and the page to be the lowest of what is. elf_hole_size()
-     * says how many; a multiple of 4096. 0: the page lies below that of the lowest address, the data
-     * behind the code. */
+    /* Unused addresses below the code, for the unwinding data: perf with libunwind needs these mapped, and
+     * that mapping to be the lowest of the file's. elf_hole_size() says how many; a multiple of 4096. 0:
+     * they lie behind the code. */
     uint64_t hole_address;
     uint64_t hole_size;
+    /* The address of the file's first byte, at least ELF_FIRST_SIZE below the code, and where the PT_LOAD
+     * ends, behind the code or later: what elfutils takes for the addresses of this file. 0, both: the page
+     * below that of the lowest address, and the end of what is loaded. */
+    uint64_t load_address;
+    uint64_t load_end;
     /* What could not be read, or not used, is told here and left out, and how many of the pieces are
      * done. May be NULL. */
     const struct problems *problems;
@@ -42,6 +49,7 @@ struct elf_result {
     /* .eh_frame and .eh_frame_hdr together, as addresses in the file; the size is 0 without. */
     uint64_t frame_address;
     uint64_t frame_size;
+    uint64_t frame_offset; /* in the file */
     unsigned char build_id[DIGEST_SIZE];
     uint32_t described; /* pieces with lines */
     uint32_t unwound;   /* pieces with unwinding data that can be used */
@@ -56,7 +64,7 @@ enum elf_error {
     ELF_EMPTY,        /* there are no pieces */
     ELF_OUT_OF_ORDER, /* pieces do not ascend, or overlap */
     ELF_HOLE,         /* the hole is too small, or out of reach */
-    ELF_SPREAD,       /* pieces too far apart for one file: see elf_reach() */
+    ELF_SPREAD,       /* pieces too far apart for one file, see elf_reach(), or not within the load */
     ELF_ADDRESS,      /* addresses that the machine does not have, or below 4096 */
     ELF_TOO_LARGE     /* a section of debug information of more than 4 GiB */
 };
@@ -70,6 +78,13 @@ size_t elf_reach(const struct placed *pieces, size_t count);
 
 /* What elf_options.hole_size has to be for the pieces, at most; 0: none of them has unwinding data. */
 uint64_t elf_hole_size(const struct history *history, const struct placed *pieces, size_t count);
+
+/* What a file may span, so that 256 MiB of unwinding data behind the code are in reach of the lowest
+ * address. */
+#define ELF_REACH UINT64_C(0x70000000)
+
+/* The file's headers and its build id are not larger. */
+#define ELF_FIRST_SIZE UINT64_C(512)
 
 /* How far below the end of the code a hole may begin. */
 #define ELF_HOLE_REACH UINT64_C(0x7fff0000)

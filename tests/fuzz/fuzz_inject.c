@@ -42,21 +42,25 @@ static void write_files(const struct history *history, const struct layout *layo
         const struct placed *const last = &file->pieces[file->count - 1];
         const uint64_t end = last->address + last->piece->code_size;
         const uint64_t size = elf_hole_size(history, file->pieces, (size_t)file->count);
-        struct elf_options options = {.dynsym = true, .merge_names = (bits & BY_NAME) != 0};
+        struct elf_options options = {.dynsym = true,
+                                      .merge_names = (bits & BY_NAME) != 0,
+                                      .load_address = file->load_address,
+                                      .load_end = file->load_end};
         if ((bits & WITH_HOLE) != 0 && size != 0) {
             const uint64_t lowest = end > ELF_HOLE_REACH + 4096 ? end - ELF_HOLE_REACH : 4096;
-            options.hole_address = jd_ranges_hole(
+            options.hole_address = jd_ranges_take_hole(
                 used, lowest, file->pieces[0].address / 4096 * 4096, size, 4096);
             options.hole_size = options.hole_address != 0 ? size : 0;
             REQUIRE(options.hole_address == 0 || options.hole_address >= lowest);
-            REQUIRE(!jd_ranges_overlap(used, options.hole_address,
-                                       options.hole_address + options.hole_size));
+            REQUIRE(options.hole_address == 0 ||
+                    jd_ranges_overlap(used, options.hole_address, options.hole_address + size));
         }
         struct elf_result result;
         REQUIRE(ftruncate(files[0], 0) == 0);
         const enum elf_error error = elf_write(files[0], history, file->pieces,
                                                (size_t)file->count, &options, &result);
-        REQUIRE(error != ELF_EMPTY && error != ELF_OUT_OF_ORDER && error != ELF_HOLE);
+        REQUIRE(error != ELF_EMPTY && error != ELF_OUT_OF_ORDER && error != ELF_HOLE &&
+                error != ELF_SPREAD);
     }
 }
 
@@ -82,6 +86,21 @@ static void check_layout(const struct history *history, const struct layout *lay
         }
         REQUIRE(found);
     }
+}
+
+/* Of the files that reach over each other for libdw (P34), which have one end, a later one begins later. */
+static void check_epochs(const struct layout *layout, const struct epochs *epochs,
+                         const struct code_uses *uses)
+{
+    for (uint32_t i = 0; i < layout->file_count; i++)
+        for (uint32_t of = 0; of < i; of++) {
+            const struct layout_file *const a = &layout->files[of], *const b = &layout->files[i];
+            REQUIRE(a->load_end == 0 || a->load_end != b->load_end ||
+                    a->load_address < b->load_address);
+        }
+    for (uint64_t i = 1; i < epochs->member_count; i++)
+        REQUIRE(epochs->members[i - 1].epoch <= epochs->members[i].epoch);
+    REQUIRE(uses->count == 0 || epochs->count != 0);
 }
 
 /* The new profile, with what it should have. */
@@ -165,6 +184,7 @@ static void inject(const struct history *history, struct perf_data *data, uint8_
     struct ranges occupied = {0}, used = {0};
     struct sample_marks marks = {0};
     struct layout layout = {0};
+    struct epochs epochs = {0};
     struct layout_options options = {.layer_max = bits & LAYERS,
                                      .occupied = &occupied,
                                      .by_name = (bits & BY_NAME) != 0,
@@ -180,14 +200,23 @@ static void inject(const struct history *history, struct perf_data *data, uint8_
             jd_sample_marks_init(&marks, history, &clock, mapping->pid) &&
             jd_sample_marks_read(&marks, 1, &scan, data);
         options.marks = marks.of_life;
-        if (has_memory && jd_layout_plan(&layout, history, &options)) {
+        if (scan.stack_copies && !options.by_name) {
+            options.epochs = &epochs;
+            options.foreign = &used;
+            options.layer_max = 0;
+        }
+        if (has_memory && jd_epochs_find(&epochs, history, &marks.uses) &&
+            jd_layout_plan(&layout, history, &options)) {
             if (!options.only_sampled)
                 check_layout(history, &layout);
+            if (options.epochs != NULL)
+                check_epochs(&layout, &epochs, &marks.uses);
             write_files(history, &layout, &used, bits);
             write_profile(history, data, &scan, &layout, &clock, mapping->pid, &used, bits);
         }
     }
     jd_layout_free(&layout);
+    jd_epochs_free(&epochs);
     jd_sample_marks_free(&marks);
     jd_ranges_free(&occupied);
     jd_ranges_free(&used);

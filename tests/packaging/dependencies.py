@@ -25,7 +25,7 @@ MAY_KNOW = {
     "reader": ["format"],
     "check": ["reader", "format"],
     "writers": ["reader", "platform", "format"],
-    "inject": ["writers", "reader"],
+    "inject": ["writers", "reader", "format"],
     "object": ["format"],
     "collector": ["object", "emitter", "system", "platform", "format"],
     "tool": ["inject", "writers", "check", "reader", "platform", "format"],

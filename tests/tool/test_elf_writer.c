@@ -72,13 +72,19 @@ static int tear_down(void **state)
     return 0;
 }
 
+static enum elf_error write_with(struct fixture *fixture, const struct placed *pieces, size_t count,
+                                 const struct elf_options *options)
+{
+    const int fd = fileno(fixture->file);
+    assert_int_equal(ftruncate(fd, 0), 0);
+    return elf_write(fd, &fixture->history, pieces, count, options, &fixture->result);
+}
+
 static enum elf_error write_elf(struct fixture *fixture, const struct placed *pieces, size_t count,
                                 uint64_t hole)
 {
-    const struct elf_options options = {.hole_address = hole, .hole_size = hole != 0 ? 8192 : 0};
-    const int fd = fileno(fixture->file);
-    assert_int_equal(ftruncate(fd, 0), 0);
-    return elf_write(fd, &fixture->history, pieces, count, &options, &fixture->result);
+    const struct elf_options options = {.hole_address = hole, .hole_size = hole != 0 ? 4096 : 0};
+    return write_with(fixture, pieces, count, &options);
 }
 
 static void read_at(const struct fixture *fixture, uint64_t offset, void *to, size_t size)
@@ -104,15 +110,27 @@ static Elf64_Shdr section(const struct fixture *fixture, const char *name)
     return found;
 }
 
+static Elf64_Phdr segment(const struct fixture *fixture, uint32_t type)
+{
+    Elf64_Ehdr header;
+    Elf64_Phdr found = {.p_type = PT_NULL};
+    read_at(fixture, 0, &header, sizeof(header));
+    for (uint64_t i = 0; i < header.e_phnum && found.p_type != type; i++)
+        read_at(fixture, header.e_phoff + i * sizeof(found), &found, sizeof(found));
+    assert_int_equal(found.p_type, type);
+    return found;
+}
+
 /* The locations of the search table. */
 static void expect_frames(const struct fixture *fixture, const struct placed *pieces, size_t count)
 {
     const Elf64_Shdr table = section(fixture, ".eh_frame_hdr");
+    const uint64_t address = segment(fixture, PT_GNU_EH_FRAME).p_vaddr;
     assert_int_equal(table.sh_size, 12 + 8 * count);
     for (size_t i = 0; i < count; i++) {
         int32_t location;
         read_at(fixture, table.sh_offset + 12 + 8 * i, &location, sizeof(location));
-        assert_int_equal(table.sh_addr + (uint64_t)(int64_t)location, pieces[i].address);
+        assert_int_equal(address + (uint64_t)(int64_t)location, pieces[i].address);
     }
 }
 
@@ -123,20 +141,52 @@ static void frames_in_a_hole(void **state)
     const struct piece *const piece = fixture->history.pieces;
     const struct placed pieces[] = {{&piece[0], code_addr}, {&piece[1], code_addr + 4096}};
     const uint64_t hole = code_addr - (UINT64_C(1) << 24);
-    assert_int_equal(elf_hole_size(&fixture->history, pieces, 2), 8192);
+    assert_int_equal(elf_hole_size(&fixture->history, pieces, 2), 4096);
     assert_int_equal(write_elf(fixture, pieces, 2, hole), ELF_OK);
-    const Elf64_Shdr frames = section(fixture, ".eh_frame"), text = section(fixture, ".text");
-    assert_int_equal(fixture->result.load_address, hole);
-    assert_int_equal(frames.sh_addr, hole + 4096);
-    assert_int_equal(fixture->result.frame_address, hole + 4096);
-    assert_int_equal(fixture->result.frame_size,
-                     section(fixture, ".eh_frame_hdr").sh_addr + 12 + 2 * 8 - frames.sh_addr);
-    assert_int_equal(frames.sh_addr - frames.sh_offset, text.sh_addr - text.sh_offset);
+    const Elf64_Shdr frames = section(fixture, ".eh_frame"), text = section(fixture, ".text"),
+                     table = section(fixture, ".eh_frame_hdr");
+    assert_int_equal(fixture->result.load_address, code_addr - 4096);
+    assert_int_equal(frames.sh_addr, hole);
+    assert_int_equal(fixture->result.frame_address, hole);
+    assert_int_equal(fixture->result.frame_offset, frames.sh_offset);
+    assert_int_equal(segment(fixture, PT_GNU_EH_FRAME).p_vaddr, hole + frames.sh_size);
+    assert_int_equal(fixture->result.frame_size, frames.sh_size + 12 + 2 * 8);
     assert_int_equal(text.sh_addr - text.sh_offset, fixture->result.load_address);
+    assert_int_equal(table.sh_addr - table.sh_offset, fixture->result.load_address);
     expect_frames(fixture, pieces, 2);
 
-    assert_int_equal(write_elf(fixture, pieces, 2, code_addr - 4096), ELF_HOLE);
+    assert_int_equal(write_elf(fixture, pieces, 2, code_addr), ELF_HOLE);
     assert_int_equal(write_elf(fixture, pieces, 2, code_addr - 2 * apart), ELF_HOLE);
+}
+
+/* elfutils takes all that the one PT_LOAD is said to reach over for this file's. */
+static void a_load_from_elsewhere(void **state)
+{
+    struct fixture *const fixture = *state;
+    const struct piece *const piece = fixture->history.pieces;
+    const struct placed pieces[] = {{&piece[0], code_addr}, {&piece[1], code_addr + 4096}};
+    struct elf_options options = {.hole_address = code_addr - 8192,
+                                  .hole_size = 4096,
+                                  .load_address = code_addr - ELF_FIRST_SIZE - 1,
+                                  .load_end = code_addr + 16384};
+    assert_int_equal(write_with(fixture, pieces, 2, &options), ELF_OK);
+    const Elf64_Phdr load = segment(fixture, PT_LOAD);
+    const Elf64_Shdr text = section(fixture, ".text"), table = section(fixture, ".eh_frame_hdr");
+    assert_int_equal(fixture->result.load_address, options.load_address);
+    assert_int_equal(load.p_vaddr & -load.p_align, options.load_address);
+    assert_int_equal(load.p_vaddr + load.p_memsz, options.load_end);
+    assert_int_equal(load.p_vaddr + load.p_filesz, code_addr + 4096 + CODE_SIZE);
+    assert_int_equal(text.sh_addr - text.sh_offset, options.load_address);
+    assert_int_equal(table.sh_addr - table.sh_offset, options.load_address / 4096 * 4096);
+    expect_frames(fixture, pieces, 2);
+
+    options.load_address++;
+    options.load_end = code_addr + 4096 + CODE_SIZE - 1;
+    assert_int_equal(write_with(fixture, pieces, 2, &options), ELF_SPREAD);
+    options.load_end++;
+    assert_int_equal(write_with(fixture, pieces, 2, &options), ELF_OK);
+    options.load_address++;
+    assert_int_equal(write_with(fixture, pieces, 2, &options), ELF_SPREAD);
 }
 
 /* A move is a copy at another place, and a layer has whatever one puts there. */
@@ -177,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(frames_in_a_hole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_load_from_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_piece_at_several_places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pieces_that_cannot_be, set_up, tear_down),
     };

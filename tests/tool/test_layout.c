@@ -1,0 +1,295 @@
+/* Which code lies in which ELF file, for profiles with copies of the stack: by a model of what perf 7 and libdw
+ * make of it (P34), on random histories; and sets of addresses. */
+#include "inject/layout.h"
+#include "inject/ranges.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { LOADS = 300, SPAN = 4096, SIZE_MAX_ = 256, USES_MAX = 3 };
+static const uint64_t base = UINT64_C(0x7f0000000000);
+
+static uint32_t random_number(uint64_t *seed, uint32_t below)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*seed >> 33) % below;
+}
+
+/* Loads, at times 1, 2, 3 …, each of which ends what it overlaps; and after each load some uses. */
+struct fixture {
+    struct piece pieces[LOADS];
+    struct life lives[LOADS];
+    struct history history;
+    struct code_use uses[LOADS * USES_MAX];
+    struct code_uses all;
+    struct epochs epochs;
+    struct layout layout;
+};
+
+static uint64_t end_of(const struct fixture *fixture, const struct life *life)
+{
+    return life->address + life_size(&fixture->history, life);
+}
+
+static void load(struct fixture *fixture, uint32_t i, uint64_t *seed, uint32_t span)
+{
+    struct life *const life = &fixture->lives[i];
+    const uint32_t size = 1 + random_number(seed, SIZE_MAX_);
+    fixture->pieces[i] = (struct piece){.code_size = size};
+    *life = (struct life){.address = base + random_number(seed, span),
+                          .begin = i + UINT64_C(1),
+                          .end = UINT64_MAX,
+                          .piece = i};
+    for (uint32_t of = 0; of < i; of++) {
+        struct life *const old = &fixture->lives[of];
+        if (old->end == UINT64_MAX && old->address < end_of(fixture, life) &&
+            life->address < end_of(fixture, old))
+            old->end = life->begin;
+    }
+}
+
+static void use(struct fixture *fixture, uint32_t loads, uint64_t *seed)
+{
+    for (uint32_t i = random_number(seed, USES_MAX + 1); i > 0; i--) {
+        const uint32_t life = random_number(seed, loads);
+        if (fixture->lives[life].end == UINT64_MAX)
+            fixture->uses[fixture->all.count++] = (struct code_use){loads, life};
+    }
+}
+
+static void make_history(struct fixture *fixture, uint64_t seed, uint32_t span)
+{
+    memset(fixture, 0, sizeof(*fixture));
+    fixture->history = (struct history){.pieces = fixture->pieces, .lives = fixture->lives};
+    fixture->all.of = fixture->uses;
+    for (uint32_t i = 0; i < LOADS; i++) {
+        fixture->history.piece_count = fixture->history.life_count = i + 1;
+        load(fixture, i, &seed, span);
+        use(fixture, i + 1, &seed);
+    }
+    jd_code_uses_settle(&fixture->all);
+}
+
+/* The latest mapping of the address at the time: of files, perf has the one that was mapped last. */
+static const struct layout_mapping *mapped(const struct layout *layout, uint64_t address,
+                                           uint64_t time)
+{
+    const struct layout_mapping *found = NULL;
+    for (uint64_t i = 0; i < layout->mapping_count; i++) {
+        const struct layout_mapping *const mapping = &layout->mappings[i];
+        if (mapping->time <= time && mapping->address <= address &&
+            address - mapping->address < mapping->size &&
+            (found == NULL || mapping->time >= found->time))
+            found = mapping;
+    }
+    assert_non_null(found);
+    return found;
+}
+
+static bool has_piece(const struct layout_file *file, const struct piece *piece, uint64_t address)
+{
+    for (uint64_t i = 0; i < file->count; i++)
+        if (file->pieces[i].piece == piece && file->pieces[i].address == address)
+            return true;
+    return false;
+}
+
+/* What libdw was told of, in this order. */
+struct told {
+    const struct layout_file *files[LOADS * USES_MAX];
+    uint32_t count;
+};
+
+static const struct layout_file *find_told(const struct told *told, uint64_t address)
+{
+    for (uint32_t i = told->count; i-- > 0;)
+        if (told->files[i]->load_address <= address && address < told->files[i]->load_end)
+            return told->files[i];
+    return NULL;
+}
+
+/* A file that overlaps one that was told of before has to begin within it and to end with it, or libdw's
+ * table is in disorder. */
+static void tell(struct told *told, const struct layout_file *file)
+{
+    for (uint32_t i = 0; i < told->count; i++) {
+        const struct layout_file *const other = told->files[i];
+        assert_ptr_not_equal(other, file);
+        if (other->load_address < file->load_end && file->load_address < other->load_end) {
+            assert_true(other->load_address < file->load_address);
+            assert_int_equal(other->load_end, file->load_end);
+        }
+    }
+    told->files[told->count++] = file;
+}
+
+static void unwind(const struct fixture *fixture, struct told *told, const struct code_use *use)
+{
+    const struct life *const life = &fixture->lives[use->life];
+    const uint64_t last = end_of(fixture, life) - 1;
+    const uint64_t addresses[] = {life->address, life->address + (last - life->address) / 2, last};
+    for (unsigned i = 0; i < 3; i++) {
+        const struct layout_file *const file =
+            &fixture->layout.files[mapped(&fixture->layout, addresses[i], use->loads)->file];
+        const struct layout_file *found = find_told(told, addresses[i]);
+        if (found == NULL || found->load_address != file->load_address) {
+            tell(told, file);
+            found = find_told(told, addresses[i]);
+        }
+        assert_ptr_equal(found, file);
+        assert_true(has_piece(found, &fixture->pieces[life->piece], life->address));
+    }
+}
+
+static void check_layout(struct fixture *fixture, struct ranges *foreign)
+{
+    struct ranges occupied = {0};
+    static struct told told;
+    const struct layout_options options = {
+        .occupied = &occupied, .foreign = foreign, .epochs = &fixture->epochs};
+    assert_true(jd_epochs_find(&fixture->epochs, &fixture->history, &fixture->all));
+    assert_true(jd_layout_plan(&fixture->layout, &fixture->history, &options));
+    told.count = 0;
+    for (uint64_t i = 0; i < fixture->all.count; i++)
+        unwind(fixture, &told, &fixture->uses[i]);
+    for (uint32_t i = 0; i < LOADS; i++) /* also what was never in use has a name */
+        mapped(&fixture->layout, fixture->lives[i].address, fixture->lives[i].begin);
+    jd_layout_free(&fixture->layout);
+    jd_epochs_free(&fixture->epochs);
+}
+
+static void whoever_is_in_use_is_found(void **state)
+{
+    (void)state;
+    static struct fixture fixture;
+    static const uint32_t spans[] = {1, 256, SPAN, 16 * SPAN, 1024 * SPAN};
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+            struct ranges none = {0};
+            make_history(&fixture, seed, spans[i]);
+            check_layout(&fixture, &none);
+        }
+}
+
+/* No file may reach over a library between two regions. */
+static void regions_around_a_library(void **state)
+{
+    (void)state;
+    static struct fixture fixture;
+    struct ranges library = {0};
+    const uint64_t begin = base + 2 * SPAN, end = begin + SPAN;
+    assert_true(jd_ranges_add(&library, begin, end));
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        make_history(&fixture, seed, SPAN);
+        for (uint32_t i = 0; i < LOADS; i += 2) /* the same again, above it */
+            fixture.lives[i].address += 4 * SPAN;
+        for (uint32_t i = 0; i < LOADS; i++)
+            fixture.lives[i].end = UINT64_MAX;
+        for (uint32_t i = 0; i < LOADS; i++)
+            for (uint32_t of = 0; of < i; of++) {
+                struct life *const old = &fixture.lives[of], *const life = &fixture.lives[i];
+                if (old->end == UINT64_MAX && old->address < end_of(&fixture, life) &&
+                    life->address < end_of(&fixture, old))
+                    old->end = life->begin;
+            }
+        uint64_t kept = 0;
+        for (uint64_t i = 0; i < fixture.all.count; i++)
+            if (fixture.lives[fixture.uses[i].life].end > fixture.uses[i].loads)
+                fixture.uses[kept++] = fixture.uses[i];
+        fixture.all.count = kept;
+        const struct layout_options options = {
+            .occupied = &library, .foreign = &library, .epochs = &fixture.epochs};
+        assert_true(jd_epochs_find(&fixture.epochs, &fixture.history, &fixture.all));
+        assert_true(jd_layout_plan(&fixture.layout, &fixture.history, &options));
+        for (uint32_t i = 0; i < fixture.layout.file_count; i++) {
+            const struct layout_file *const file = &fixture.layout.files[i];
+            assert_true(file->load_end <= begin || file->load_address >= end);
+        }
+        jd_layout_free(&fixture.layout);
+        jd_epochs_free(&fixture.epochs);
+        check_layout(&fixture, &library);
+    }
+    jd_ranges_free(&library);
+}
+
+static void one_file_where_nothing_is_used_again(void **state)
+{
+    (void)state;
+    static struct fixture fixture;
+    struct ranges none = {0};
+    uint64_t seed = 1;
+    make_history(&fixture, 1, SPAN);
+    fixture.all.count = 0;
+    for (uint32_t i = 0; i < LOADS; i++) {
+        fixture.lives[i].address = base + i * UINT64_C(512);
+        fixture.lives[i].end = UINT64_MAX;
+        use(&fixture, i + 1, &seed);
+    }
+    jd_code_uses_settle(&fixture.all);
+    const struct layout_options options = {
+        .occupied = &none, .foreign = &none, .epochs = &fixture.epochs};
+    assert_true(jd_epochs_find(&fixture.epochs, &fixture.history, &fixture.all));
+    assert_true(jd_layout_plan(&fixture.layout, &fixture.history, &options));
+    assert_int_equal(fixture.epochs.count, 1);
+    assert_int_equal(fixture.layout.file_count, 1);
+    assert_int_equal(fixture.layout.mapping_count, 1);
+    jd_layout_free(&fixture.layout);
+    jd_epochs_free(&fixture.epochs);
+}
+
+/* Holes, against an array of flags. */
+static void holes_are_taken_once(void **state)
+{
+    (void)state;
+    enum { PAGES = 400, PAGE = 4096 };
+    for (uint64_t seed = 1, run = 0; run < 200; run++) {
+        struct ranges ranges = {0};
+        bool taken[PAGES] = {true};
+        for (uint32_t i = random_number(&seed, 40); i > 0; i--) {
+            const uint32_t begin = random_number(&seed, PAGES);
+            const uint32_t end = begin + random_number(&seed, PAGES - begin) / 8;
+            assert_true(jd_ranges_add(&ranges, (uint64_t)begin * PAGE, (uint64_t)end * PAGE));
+            for (uint32_t page = begin; page < end; page++)
+                taken[page] = true;
+        }
+        for (unsigned i = 0; i < 100; i++) {
+            const uint32_t end = 1 + random_number(&seed, PAGES - 1);
+            const uint32_t lowest = 1 + random_number(&seed, end);
+            const uint32_t size = 1 + random_number(&seed, 8);
+            uint32_t expected = 0;
+            for (uint32_t at = lowest; at + size <= end; at++) {
+                bool is_free = true;
+                for (uint32_t page = at; page < at + size; page++)
+                    is_free = is_free && !taken[page];
+                expected = is_free ? at : expected;
+            }
+            const uint64_t place =
+                jd_ranges_take_hole(&ranges, (uint64_t)lowest * PAGE, (uint64_t)end * PAGE,
+                                    (uint64_t)size * PAGE, PAGE);
+            assert_int_equal(place, (uint64_t)expected * PAGE);
+            for (uint32_t page = expected; expected != 0 && page < expected + size; page++)
+                taken[page] = true;
+        }
+        for (uint32_t page = 1; page < PAGES; page++)
+            assert_int_equal(jd_ranges_overlap(&ranges, (uint64_t)page * PAGE,
+                                               (uint64_t)page * PAGE + 1), taken[page]);
+        jd_ranges_free(&ranges);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whoever_is_in_use_is_found),
+        cmocka_unit_test(regions_around_a_library),
+        cmocka_unit_test(one_file_where_nothing_is_used_again),
+        cmocka_unit_test(holes_are_taken_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
