@@ -7,6 +7,10 @@
 /* As deep as calls are looked for, each in the other. */
 #define DEPTH_MAX 200
 
+/* What comes after these is left out: where the regions of a method overlap, which no compiler makes, each of them
+ * has all that is inlined, and their number grows by the power of the depth. */
+#define CALLS_MAX 16384
+
 struct itt_calls {
     /* Side by side: a region is the code of one call. */
     struct track_call *calls;
@@ -73,7 +77,7 @@ static bool add_children(struct itt_calls *calls, const struct itt_method *metho
             const uint64_t start = region->address - base;
             const uint32_t index = (uint32_t)calls->count;
             if (region->address < base || start < above.start || start >= above.end ||
-                region->size > above.end - start)
+                region->size > above.end - start || calls->count == CALLS_MAX)
                 continue;
             if (!add_call(calls, region, (uint32_t)start, parent) ||
                 !add_children(calls, child, index, depth + 1))

@@ -5,8 +5,8 @@
  * The first byte says which allocation fails; the object follows.
  */
 #define _GNU_SOURCE
+#include "collected.h"
 #include "failing_memory.h"
-#include "require.h"
 #include "target.h"
 
 #include "collector/memory.h"
@@ -32,31 +32,10 @@ void *jd_memory_copy(uint64_t address, uint64_t size)
     return NULL;
 }
 
-static void check_track(const struct jitdump_track *track, uint64_t code_size)
-{
-    for (uint64_t i = 0; i < track->position_count; i++) {
-        const struct jitdump_position *const position = &track->positions[i];
-        REQUIRE(position->function < track->function_count);
-        REQUIRE(position->caller == JITDUMP_NONE || position->caller < i);
-        REQUIRE(track->functions[position->function].name[0] != '\0');
-    }
-    for (uint64_t i = 0; i < track->offset_count; i++) {
-        REQUIRE(track->offsets[i].position < track->position_count);
-        REQUIRE(track->offsets[i].code_offset < code_size);
-        REQUIRE(i == 0 || track->offsets[i].code_offset > track->offsets[i - 1].code_offset);
-    }
-}
-
 void jd_collector_load(struct jitdump_code *code, enum loaded_by by)
 {
-    REQUIRE(by == LOADED_BY_GDB && code->name[0] != '\0' && code->code_size != 0);
-    REQUIRE(code->code_addr <= UINT64_MAX - code->code_size);
-    for (uint64_t i = 0; i < code->track_count; i++)
-        check_track(&code->tracks[i], code->code_size);
-    volatile unsigned char last = 0;
-    for (uint64_t i = 0; i < code->eh_frame_size; i++)
-        last = ((const unsigned char *)code->eh_frame)[i];
-    (void)last;
+    REQUIRE(by == LOADED_BY_GDB && code->code_addr <= UINT64_MAX - code->code_size);
+    check_code(code);
 }
 
 static void check_parts(const struct object_code *code)
