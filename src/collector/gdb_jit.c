@@ -56,7 +56,7 @@ static void code_registered(void *context)
 
 static void found(uintptr_t function, uint64_t room, uintptr_t variable, const char *object)
 {
-    static atomic_bool said;
+    static atomic_uint said;
     struct jit_descriptor *const descriptor = (struct jit_descriptor *)variable; // NOLINT
     const char *const error = jd_patch_function(function, room, code_registered, descriptor);
     if (error != NULL)

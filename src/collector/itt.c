@@ -300,6 +300,9 @@ static void notify(unsigned int event, const void *data, const void *copy)
 /* Short: the client's threads may all be here at once, and those that come late lose their events. */
 unsigned int Initialize(void)
 {
+    /* Before the first event: what is registered while another thread is in fork() does not run in that
+     * child. */
+    pthread_once(&registered, register_child);
     return jd_collector_allowed();
 }
 

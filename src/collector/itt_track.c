@@ -9,7 +9,7 @@
 
 /* What comes after these is left out: where the regions of a method overlap, which no compiler makes, each of them
  * has all that is inlined, and their number grows by the power of the depth. */
-#define CALLS_MAX 16384
+#define CALLS_MAX 4096
 
 struct itt_calls {
     /* Side by side: a region is the code of one call. */

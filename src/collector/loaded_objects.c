@@ -195,7 +195,7 @@ static void objects_changed(void *context)
 
 void jd_loaded_objects_watch(const struct loaded_symbols *symbols, found_symbols *found)
 {
-    static atomic_bool said;
+    static atomic_uint said;
     wanted = *symbols;
     report = found;
     objects_changed(NULL);

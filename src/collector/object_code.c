@@ -30,7 +30,7 @@ static void read_dwarf(struct object_code *code)
 struct object_code *jd_object_code_read(void *bytes, uint64_t size, enum loaded_by by,
                                         section_placer *place, const void *context)
 {
-    static atomic_bool said;
+    static atomic_uint said;
     struct object_code *const code = calloc(1, sizeof(*code));
     if (code == NULL) {
         free(bytes);

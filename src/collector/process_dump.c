@@ -7,22 +7,27 @@
 #include "system/shield.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
 
 /* No function is as large. QEMU tells GDB that all the memory where its code will be, of 128 MiB and more, is
  * one: nothing is there yet, and all would be copied. */
 #define FUNCTION_SIZE_MAX (UINT64_C(16) << 20)
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Whether it was tried; `dump` is written before. Released by open_once(), acquired by the_dump(). */
+/* Whether it was tried; `dump` is written before. Released by open_it(), acquired by the_dump(). */
 static atomic_bool tried;
 static struct jitdump *dump;
+
+/* The process that opens it; 0: none yet. In the child of a fork it is the parent, whose thread that
+ * opens the child does not have. A lock and a fork handler would not do: a handler that is registered
+ * while another thread is in fork() does not run in that child. */
+static _Atomic pid_t opener;
 
 static bool has_word(const char *list, const char *word)
 {
@@ -47,10 +52,10 @@ bool jd_collector_allowed(void)
     return getauxval(AT_SECURE) == 0 && strcmp(wishes(), "0") != 0;
 }
 
-void jd_collector_report(atomic_bool *said, const char *format, ...)
+void jd_collector_report(atomic_uint *said, const char *format, ...)
 {
     char text[512];
-    if (!has_word(wishes(), "debug") || atomic_exchange(said, true))
+    if (!has_word(wishes(), "debug") || atomic_exchange(said, 1))
         return;
     va_list arguments;
     va_start(arguments, format);
@@ -60,17 +65,9 @@ void jd_collector_report(atomic_bool *said, const char *format, ...)
     jd_say(text);
 }
 
-/* In the child of a fork that another thread was opening for. What it had made so far is of no use. */
-static void begin_anew_in_child(void)
-{
-    if (!atomic_load_explicit(&tried, memory_order_relaxed))
-        pthread_mutex_init(&lock, NULL);
-}
-
 /* Who has this loaded wants a dump; $JITDUMP says more, if it is set. */
-static void open_once(void)
+static void open_it(void)
 {
-    pthread_atfork(NULL, NULL, begin_anew_in_child);
     if (wishes()[0] != '\0')
         jitdump_open_from_environment(&dump, NULL);
     else
@@ -78,14 +75,18 @@ static void open_once(void)
     atomic_store_explicit(&tried, true, memory_order_release);
 }
 
-/* NULL: there is none, and it has been said why. */
+/* NULL: there is none, and it has been said why. One thread opens it; others that come meanwhile look
+ * again. */
 static struct jitdump *the_dump(void)
 {
-    if (!atomic_load_explicit(&tried, memory_order_acquire)) {
-        pthread_mutex_lock(&lock);
-        if (!atomic_load_explicit(&tried, memory_order_relaxed))
-            open_once();
-        pthread_mutex_unlock(&lock);
+    const struct timespec moment = {.tv_nsec = 50000};
+    while (!atomic_load_explicit(&tried, memory_order_acquire)) {
+        const pid_t self = getpid();
+        pid_t known = atomic_load_explicit(&opener, memory_order_relaxed);
+        if (known == self)
+            nanosleep(&moment, NULL);
+        else if (atomic_compare_exchange_strong(&opener, &known, self))
+            open_it();
     }
     return dump;
 }
@@ -112,7 +113,7 @@ static void load_what_can_be(struct jitdump *to, struct jitdump_code *code)
 
 void jd_collector_load(struct jitdump_code *code, enum loaded_by by)
 {
-    static atomic_bool said, said_large;
+    static atomic_uint said, said_large;
     if (code->code_size > FUNCTION_SIZE_MAX) {
         jd_collector_report(&said_large, "%s is left out: no function is of %" PRIu64 " bytes", code->name,
                             code->code_size);

@@ -22,8 +22,8 @@ void jd_collector_load(struct jitdump_code *code, enum loaded_by by);
 /* Writes what is still buffered. Opens nothing. */
 void jd_collector_flush(void);
 
-/* A line on standard error, if the user wants reports ($JITDUMP has the word `debug`) and `*said` is not
- * yet set. */
-__attribute__((format(printf, 2, 3))) void jd_collector_report(atomic_bool *said, const char *format, ...);
+/* A line on standard error, if the user wants reports ($JITDUMP has the word `debug`) and `*said` is
+ * still 0. (Not a byte: riscv64 exchanges none without libatomic.) */
+__attribute__((format(printf, 2, 3))) void jd_collector_report(atomic_uint *said, const char *format, ...);
 
 #endif

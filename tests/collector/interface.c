@@ -113,6 +113,35 @@ int changed_registers(void)
           "xmm13", "xmm14", "xmm15", "memory", "cc");
     for (int i = 0; i < 25; i++)
         changed += before[i] != after[i];
+#elif defined(__aarch64__)
+    /* x0 to x17, and q0 to q31. */
+    uint64_t before[18 + 64], after[18 + 64];
+    for (int i = 0; i < 82; i++)
+        before[i] = UINT64_C(0x0101010101010101) * (unsigned)(i + 1);
+    __jit_debug_descriptor.action_flag = JIT_REGISTER_FN; /* the last one once more */
+    __asm__ volatile(
+        "mov x19, %[before]\nmov x20, %[after]\nmov x21, %[function]\n"
+        "ldp x0, x1, [x19]\nldp x2, x3, [x19, 16]\nldp x4, x5, [x19, 32]\nldp x6, x7, [x19, 48]\n"
+        "ldp x8, x9, [x19, 64]\nldp x10, x11, [x19, 80]\nldp x12, x13, [x19, 96]\n"
+        "ldp x14, x15, [x19, 112]\nldp x16, x17, [x19, 128]\nadd x19, x19, 144\n"
+        "ld1 {v0.2d-v3.2d}, [x19], 64\nld1 {v4.2d-v7.2d}, [x19], 64\nld1 {v8.2d-v11.2d}, [x19], 64\n"
+        "ld1 {v12.2d-v15.2d}, [x19], 64\nld1 {v16.2d-v19.2d}, [x19], 64\nld1 {v20.2d-v23.2d}, [x19], 64\n"
+        "ld1 {v24.2d-v27.2d}, [x19], 64\nld1 {v28.2d-v31.2d}, [x19]\n"
+        "blr x21\n"
+        "stp x0, x1, [x20]\nstp x2, x3, [x20, 16]\nstp x4, x5, [x20, 32]\nstp x6, x7, [x20, 48]\n"
+        "stp x8, x9, [x20, 64]\nstp x10, x11, [x20, 80]\nstp x12, x13, [x20, 96]\n"
+        "stp x14, x15, [x20, 112]\nstp x16, x17, [x20, 128]\nadd x20, x20, 144\n"
+        "st1 {v0.2d-v3.2d}, [x20], 64\nst1 {v4.2d-v7.2d}, [x20], 64\nst1 {v8.2d-v11.2d}, [x20], 64\n"
+        "st1 {v12.2d-v15.2d}, [x20], 64\nst1 {v16.2d-v19.2d}, [x20], 64\nst1 {v20.2d-v23.2d}, [x20], 64\n"
+        "st1 {v24.2d-v27.2d}, [x20], 64\nst1 {v28.2d-v31.2d}, [x20]\n"
+        :
+        : [before] "r"(before), [after] "r"(after), [function] "r"(__jit_debug_register_code)
+        : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",
+          "x16", "x17", "x19", "x20", "x21", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8",
+          "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22",
+          "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "memory", "cc");
+    for (int i = 0; i < 82; i++)
+        changed += before[i] != after[i];
 #endif
     return changed;
 }

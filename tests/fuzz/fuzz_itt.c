@@ -16,7 +16,7 @@
 
 const char *target_output;
 
-enum { CODE_BASE = 0x10000, LINES_MAX = 24, IDS = 8, TABLE_MAX = 64, CALLS_MAX = 16384 };
+enum { CODE_BASE = 0x10000, LINES_MAX = 24, IDS = 8, TABLE_MAX = 64, CALLS_MAX = 4096 };
 
 /* In the place of the collector's own. */
 

@@ -19,7 +19,7 @@
 const char *target_output;
 
 /* In the place of the collector's own. */
-void jd_collector_report(atomic_bool *said, const char *format, ...)
+void jd_collector_report(atomic_uint *said, const char *format, ...)
 {
     (void)said;
     (void)format;

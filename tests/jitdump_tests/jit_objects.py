@@ -59,7 +59,8 @@ class Object:
         return placed
 
     def relocate(self, target: int) -> bytes:
-        """The section's bytes with its relocations of 32 bits, relative and absolute ones of 64."""
+        """The section's bytes with its relocations of 32 bits, relative and absolute ones of 64. aarch64's of
+        instructions are left out: that code can't be run."""
         _, _, _, address, offset, size, *_ = self.section(target)
         data = bytearray(self.data[offset:offset + size])
         for index in range(1, self.count):
@@ -72,13 +73,13 @@ class Object:
                 kind, symbol = symbol & 0xffffffff, symbol >> 32
                 _, _, _, section, value, _ = struct.unpack_from("<IBBHQQ", self.data, symbols + 24 * symbol)
                 value += self.section(section)[3] + addend
-                if kind in (2, 4):  # R_X86_64_PC32, PLT32
+                if kind in (2, 4, 261):  # R_X86_64_PC32, PLT32, R_AARCH64_PREL32
                     struct.pack_into("<i", data, where, value - address - where)
-                elif kind == 1:  # R_X86_64_64
+                elif kind in (1, 257):  # R_X86_64_64, R_AARCH64_ABS64
                     struct.pack_into("<Q", data, where, value)
                 elif kind == 10:  # R_X86_64_32
                     struct.pack_into("<I", data, where, value)
-                else:
+                elif not 273 <= kind <= 299:  # R_AARCH64_LD_PREL_LO19 ... R_AARCH64_LDST128_ABS_LO12_NC
                     raise ValueError(f"relocation {kind}")
         return bytes(data)
 
