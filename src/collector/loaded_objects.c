@@ -42,13 +42,51 @@ struct symbols {
     uint64_t room;
 };
 
+/* An object's file, as far as it was read. It is not mapped: perf takes a file's lowest mapping for where it
+ * lies, and would unwind nothing through libraries that lie above. */
+struct image {
+    int file;
+    unsigned char *bytes;
+    size_t size;
+};
+
+/* Makes the part, which lies in the image, as it is in the file. */
+static bool fill(const struct image *image, const void *part, uint64_t size)
+{
+    unsigned char *to = image->bytes + ((const unsigned char *)part - image->bytes);
+    off_t from = (off_t)(to - image->bytes);
+    while (size > 0) {
+        const ssize_t got = pread(image->file, to, (size_t)size, from);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        to += got;
+        from += got;
+        size -= (uint64_t)got;
+    }
+    return true;
+}
+
+static bool fill_headers(const struct image *image)
+{
+    Elf64_Ehdr header;
+    if (image->size < sizeof(header) || !fill(image, image->bytes, sizeof(header)))
+        return false;
+    memcpy(&header, image->bytes, sizeof(header));
+    const uint64_t size = (uint64_t)header.e_shnum * sizeof(Elf64_Shdr);
+    return header.e_shoff <= image->size && size <= image->size - header.e_shoff &&
+           fill(image, image->bytes + header.e_shoff, size);
+}
+
 /* A quick look, since most objects have no such name. */
-static bool has_name(const struct elf_object *object, const struct elf_section *table)
+static bool has_name(const struct image *image, const struct elf_object *object,
+                     const struct elf_section *table)
 {
     if (table->link >= object->section_count)
         return false;
     const struct span names = object->sections[table->link].data;
-    return names.size != 0 &&
+    return names.size != 0 && fill(image, names.data, names.size) &&
            memmem(names.data, (size_t)names.size, wanted.function, strlen(wanted.function) + 1) != NULL;
 }
 
@@ -89,16 +127,19 @@ static void find_in_table(const struct elf_object *object, const struct elf_sect
  * table that is left. */
 #define ROOM_MAX 16
 
-static void look_into(struct span bytes, uintptr_t base, const char *path)
+static void look_into(const struct image *image, uintptr_t base, const char *path)
 {
     struct elf_object object;
     struct symbols symbols = {0};
-    if (jd_elf_object_read(&object, bytes) != NULL)
+    if (!fill_headers(image) ||
+        jd_elf_object_read(&object, (struct span){image->bytes, image->size}) != NULL)
         return;
     for (uint32_t i = 0; i < object.section_count; i++) {
         const struct elf_section *const section = &object.sections[i];
         if ((section->type == SHT_SYMTAB || section->type == SHT_DYNSYM) &&
-            (symbols.function == 0 || symbols.variable == 0) && has_name(&object, section))
+            (symbols.function == 0 || symbols.variable == 0) &&
+            has_name(image, &object, section) &&
+            fill(image, section->data.data, section->data.size))
             find_in_table(&object, section, &symbols);
     }
     jd_elf_object_free(&object);
@@ -117,10 +158,12 @@ static void look_at(const struct link_map *map)
     if (file < 0)
         return;
     if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-        void *const data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (data != MAP_FAILED) {
-            look_into((struct span){data, (uint64_t)status.st_size}, map->l_addr, path);
-            munmap(data, (size_t)status.st_size);
+        const size_t size = (size_t)status.st_size;
+        void *const bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (bytes != MAP_FAILED) {
+            look_into(&(struct image){file, bytes, size}, map->l_addr, path);
+            munmap(bytes, size);
         }
     }
     close(file);

@@ -7,8 +7,8 @@
 #include "tool/inject_input.h"
 #include "tool/messages.h"
 #include "tool/record_directory.h"
-#include "tool/record_environment.h"
 #include "tool/record_perf.h"
+#include "tool/record_program.h"
 #include "tool/record_summary.h"
 
 #include "reader/mapped_file.h"
@@ -27,14 +27,16 @@ static const char help[] =
     "\n"
     "  -o, --output DIRECTORY  where all files go: must be new or empty; if it is not given,\n"
     "                          jitdump-record-1 here, or the next number\n"
+    "      --no-preload        do not preload the collector into COMMAND\n"
     "  -h, --help              this text\n"
     "\n"
     "Other options are those of perf record. Before them stand: -k mono --call-graph fp -F 999. perf\n"
     "takes processor cycles, and where there is no counter for them the clock. Where call chains end\n"
     "at the generated code, it has no frame pointers: --call-graph dwarf.\n"
     "\n"
-    "COMMAND finds in its environment JITDUMPDIR, where dumps go; if they are not set, JITDUMP=1, and\n"
-    "INTEL_JIT_PROFILER64 and INTEL_LIBITTNOTIFY64, which name the collector, if it is installed. With -p the process must have its dump already; Ctrl-C ends.\n"
+    "COMMAND finds in its environment JITDUMPDIR, where dumps go; if it is not set, JITDUMP=1; and\n"
+    "the collector, if that is installed, by INTEL_JIT_PROFILER64, INTEL_LIBITTNOTIFY64 and, where\n"
+    "the program allows it, LD_PRELOAD. With -p the process must have its dump already; Ctrl-C ends.\n"
     "\n"
     "Exit status: the command's (128 and the number of the signal that killed it); 126 if it can't be\n"
     "run, 127 if it is not found, 125 if there is no profile.\n";
@@ -49,6 +51,7 @@ struct record_options {
     char **command; /* NULL: none */
     bool has_period;
     bool has_target; /* -p and the like */
+    bool no_preload;
     bool help;
 };
 
@@ -96,6 +99,10 @@ static bool parse(struct record_options *options, char **argv)
             options->output = value_of(argv, &i);
             if (options->output == NULL || options->output[0] == '\0')
                 return wrong("-o: which directory?");
+            continue;
+        }
+        if (strcmp(argv[i], "--no-preload") == 0) {
+            options->no_preload = true;
             continue;
         }
         if (argv[i][0] != '-' && options->perf_count == 0)
@@ -153,6 +160,15 @@ static void drop(const struct record_directory *directory)
     record_directory_remove(directory);
 }
 
+/* With -p or -a it is not the command's code that is looked for. */
+static enum collector_use collector_use(const struct record_options *options)
+{
+    if (options->has_target || options->command == NULL)
+        return COLLECTOR_LEFT_OUT;
+    return !options->no_preload && record_can_preload(options->command[0]) ? COLLECTOR_PRELOADED
+                                                                           : COLLECTOR_NAMED;
+}
+
 static int record(const struct record_options *options)
 {
     struct record_directory directory;
@@ -165,6 +181,7 @@ static int record(const struct record_options *options)
         .option_count = options->perf_count,
         .command = options->command,
         .has_period = options->has_period,
+        .collector = collector_use(options),
     };
     int status = STATUS_NO_PROFILE;
     switch (record_by_perf(&recording, &status)) {
@@ -195,7 +212,7 @@ static int record(const struct record_options *options)
 
 int record_command(int argc, char **argv)
 {
-    if (argc > 4 && strcmp(argv[1], RECORD_BECOME_COMMAND) == 0)
+    if (argc > 5 && strcmp(argv[1], RECORD_BECOME_COMMAND) == 0)
         return record_become_command(argv + 2);
     struct record_options options = {.perf = calloc((size_t)argc, sizeof(char *))};
     int status = STATUS_NO_PROFILE;

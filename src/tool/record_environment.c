@@ -29,15 +29,29 @@ bool record_find_collector(char *path, size_t size)
     return false;
 }
 
-void record_set_environment(const char *directory)
+/* Behind what the user has there. */
+static void preload(const char *collector)
+{
+    char list[16384];
+    const char *const before = getenv("LD_PRELOAD");
+    const bool alone = before == NULL || before[0] == '\0';
+    const int size = snprintf(list, sizeof(list), "%s%s%s", alone ? "" : before, alone ? "" : ":", collector);
+    /* The loader takes blanks and colons for ends of paths. */
+    if (size > 0 && (size_t)size < sizeof(list) && strpbrk(collector, " :") == NULL)
+        setenv("LD_PRELOAD", list, 1);
+}
+
+void record_set_environment(const char *directory, enum collector_use use)
 {
     char collector[8192];
     const char *const asked = getenv("JITDUMP");
     /* Runtimes with libjitdump, and the collector. "0" is the user's way of saying no. */
     setenv("JITDUMP", "1", asked == NULL || asked[0] == '\0');
     setenv("JITDUMPDIR", directory, 1);
-    if (!record_find_collector(collector, sizeof(collector)))
+    if (use == COLLECTOR_LEFT_OUT || !record_find_collector(collector, sizeof(collector)))
         return;
     setenv("INTEL_JIT_PROFILER64", collector, 0);
     setenv("INTEL_LIBITTNOTIFY64", collector, 0); /* LLVM's */
+    if (use == COLLECTOR_PRELOADED)
+        preload(collector); /* for who registers code with GDB */
 }

@@ -9,7 +9,6 @@
 
 #include "tool/command.h"
 #include "tool/messages.h"
-#include "tool/record_environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +64,7 @@ static long kernel_setting(const char *path, long otherwise)
 struct arguments {
     char **words;
     int count;
-    char frequency[24], descriptor[16];
+    char frequency[24], descriptor[16], collector[16];
     char self[4096];
 };
 
@@ -104,12 +103,14 @@ static bool add_command(struct arguments *arguments, const struct recording *rec
     }
     arguments->self[size] = '\0';
     snprintf(arguments->descriptor, sizeof(arguments->descriptor), "%d", report);
+    snprintf(arguments->collector, sizeof(arguments->collector), "%d", (int)recording->collector);
     add(arguments, "--");
     add(arguments, arguments->self);
     add(arguments, "record");
     add(arguments, RECORD_BECOME_COMMAND);
     add(arguments, arguments->descriptor);
     add(arguments, recording->directory);
+    add(arguments, arguments->collector);
     for (char *const *word = recording->command; *word != NULL; word++)
         add(arguments, *word);
     return true;
@@ -249,11 +250,11 @@ int record_become_command(char **argv)
     const int report = atoi(argv[0]);
     const char here = HERE;
     const sigset_t keyboard = keyboard_signals();
-    record_set_environment(argv[1]);
+    record_set_environment(argv[1], (enum collector_use)atoi(argv[2]));
     fcntl(report, F_SETFD, FD_CLOEXEC);
     ssize_t written = write(report, &here, 1);
     sigprocmask(SIG_UNBLOCK, &keyboard, NULL);
-    execvp(argv[2], &argv[2]);
+    execvp(argv[3], &argv[3]);
     const int error = errno;
     written = write(report, &error, sizeof(error));
     (void)written;

@@ -4,6 +4,8 @@
 #ifndef JITDUMP_TOOL_RECORD_PERF_H
 #define JITDUMP_TOOL_RECORD_PERF_H
 
+#include "tool/record_environment.h"
+
 #include <stdbool.h>
 
 struct recording {
@@ -13,6 +15,7 @@ struct recording {
     int option_count;
     char *const *command;    /* ends with NULL; NULL: none, perf attaches itself */
     bool has_period;         /* the user's options say how often */
+    enum collector_use collector; /* for the command */
 };
 
 enum recording_end {
@@ -29,7 +32,7 @@ enum recording_end record_by_perf(const struct recording *recording, int *status
 #define RECORD_BECOME_COMMAND "--become-command"
 
 /* What perf is told to run in the command's place: makes the environment, and becomes the command.
- * `argv`: descriptor, directory, command. Returns only if that can't be. */
+ * `argv`: descriptor, directory, enum collector_use, command. Returns only if that can't be. */
 int record_become_command(char **argv);
 
 /* On standard error: why perf may have been refused, and what helps. */

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+from typing import Sequence
 
 from jitdump_tests import perf, tool
 
@@ -195,6 +196,8 @@ class Profiles(RecordTest):
 
 
 class Commands(RecordTest):
+    outputs = 0
+
     def test_status(self) -> None:
         for script, status in (("exit 0", 0), ("exit 3", 3), ("exit 125", 125), ("kill -9 $$", 137)):
             done = self.record("-o", f"out{status}", "--", "sh", "-c", script)
@@ -228,6 +231,67 @@ class Commands(RecordTest):
         del self.environment["INTEL_JIT_PROFILER64"]
         done = self.record("-o", "other", "--", *show)
         self.assertEqual(done.out.decode(), 2 * f"{os.path.realpath(collector)}\n")
+
+    def preloaded(self, *options: object, command: Sequence[object] = ("sh", "-c", 'echo "$LD_PRELOAD"')
+                  ) -> str:
+        """What the command finds in LD_PRELOAD, if it is what prints that."""
+        self.outputs += 1
+        done = self.record("-o", f"out{self.outputs}", *options, "--", *command)
+        self.assertEqual(done.status, 0, done.err)
+        return done.out.decode().strip()
+
+    def test_preload(self) -> None:
+        """The collector, behind what the user has there; not where a whole machine, or a process that runs
+        already, is profiled."""
+        collector = os.environ.get("JITDUMP_COLLECTOR")
+        if not collector:
+            self.skipTest("the collector is not built")
+        self.assertEqual(os.path.realpath(self.preloaded()), os.path.realpath(collector))
+        self.assertEqual(self.preloaded("--no-preload"), "")
+        script = self.directory / "script"
+        script.write_text('#!/bin/sh\necho "$LD_PRELOAD"\n')
+        script.chmod(0o755)
+        self.assertNotEqual(self.preloaded(command=[script]), "")
+        running = self.running()
+        done = self.record("-o", "attached", "-p", running.pid, "--", "sh", "-c",
+                           'echo "$LD_PRELOAD$INTEL_JIT_PROFILER64"')
+        self.assertEqual(done.out, b"\n")
+        self.environment["LD_PRELOAD"] = other = "/lib/libdoesnotexist.so"
+        self.assertTrue(self.preloaded().startswith(f"{other}:/"))
+
+    def test_preload_spares(self) -> None:
+        """Programs that would not start with it."""
+        source = self.directory / "program.c"
+        source.write_text("""
+            #include <stdio.h>
+            #include <stdlib.h>
+            int main(void) { const char *list = getenv("LD_PRELOAD"); puts(list != NULL ? list : "spared"); }
+            """)
+        program = self.directory / "program"
+        tried = 0
+        for compiler in (["cc", "-fsanitize=address"], ["musl-gcc"], ["cc", "-static"]):
+            if shutil.which(compiler[0]) is None or subprocess.run(
+                    [*compiler, source, "-o", program], stderr=subprocess.DEVNULL,
+                    check=False).returncode != 0:
+                continue
+            with self.subTest(compiler):
+                self.environment["ASAN_OPTIONS"] = "detect_leaks=0"
+                self.assertEqual(self.preloaded(command=[program]), "spared")
+                tried += 1
+        if tried == 0:
+            self.skipTest("no compiler makes such programs")
+
+    def test_preload_maps_no_file(self) -> None:
+        """perf takes a file's lowest mapping for where it lies: one more would end all chains in it."""
+        self.preloaded("--call-graph", "dwarf,1024", command=[sys.executable, "-c", "import zlib"])
+        events = perf.run(["perf", "script", "--show-mmap-events", "-i",
+                           self.directory / "out1" / "recorded.data"]).stdout
+        files = re.findall(r"MMAP2 (\d+)/\d+: \[\S+ @ 0 \S+ \d+ \d+\]: r--p (\S+\.so(?:\.[\d.]+)?)$", events, re.M)
+        self.assertGreater(len(files), 2)
+        for pair in set(files):
+            # The tool's own process becomes the program's, and has a C library and its loader as well.
+            both = re.search(r"/(libc|ld-linux)[.-]", pair[1])
+            self.assertLessEqual(files.count(pair), 2 if both else 1, pair)
 
     def test_command_line(self) -> None:
         """What is perf's goes to perf, and a command needs no -- if nothing does."""
