@@ -16,7 +16,7 @@ _jitdump() {
     gsym) options+=" --output --at --format" ;;
     inject) options+=" --input --output --dump-dir --pid --only-sampled --by-name" ;;
     minidump) options+=" --output --at" ;;
-    record) options+=" --output" ;;
+    record) options+=" --output --no-preload" ;;
     esac
     case $previous in
     --color) mapfile -t COMPREPLY < <(compgen -W "auto never always" -- "$current") ;;
