@@ -38,7 +38,7 @@ const char *jitdump_strerror(int error)
     case JITDUMP_ERROR_NO_MEMORY:
         return "out of memory";
     case JITDUMP_ERROR_CLOCK_UNSUPPORTED:
-        return "this processor architecture has no JITDUMP_CLOCK_TSC: use JITDUMP_CLOCK_MONOTONIC";
+        return "this system or processor has no JITDUMP_CLOCK_TSC: use JITDUMP_CLOCK_MONOTONIC";
     case JITDUMP_ERROR_CLOCK_NO_CONVERSION:
         return "the kernel offers no conversion of TSC timestamps (cap_user_time_zero is 0), "
                "so that perf could not use the dump: use JITDUMP_CLOCK_MONOTONIC";
@@ -205,7 +205,7 @@ const char *jitdump_strerror(int error)
         return "the descriptor is not that of an empty regular file, open for reading and writing; "
                "or this is the child of a fork, which has none of its own: open a new dump there";
     case JITDUMP_ERROR_UNSUPPORTED:
-        return "there is no dump on this system: profile on Linux";
+        return "there is no dump on this system: profile on Linux or macOS";
     default:
         return "an error unknown to this version of the library";
     }

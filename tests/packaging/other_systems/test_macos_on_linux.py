@@ -122,7 +122,7 @@ class Emits(unittest.TestCase):
         for driver in ("threads", "fork", "exit"):
             with self.subTest(driver=driver):
                 run(sys.executable, STRESS / f"test_{driver}.py", JITDUMP_STRESS=str(FOLDER / "stress"),
-                    JITDUMP_STRESS_SCALE=os.environ.get("JITDUMP_STRESS_SCALE", "0.05"),
+                    JITDUMP_STRESS_SCALE=os.environ.get("JITDUMP_STRESS_SCALE", "0.02"),
                     PYTHONPATH=str(HERE.parent.parent))
 
 
