@@ -1,6 +1,7 @@
 #include "inject/layout.h"
 
 #include "inject/regions.h"
+#include "writers/elf_extent.h"
 
 #include <stdlib.h>
 

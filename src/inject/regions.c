@@ -1,7 +1,7 @@
 #include "inject/regions.h"
 
 #include "reader/grow.h"
-#include "writers/elf_writer.h"
+#include "writers/elf_extent.h"
 
 bool jd_regions_add(struct regions *regions, uint64_t begin, uint64_t end, struct ranges *foreign)
 {

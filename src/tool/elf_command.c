@@ -8,6 +8,7 @@
 #include "tool/progress.h"
 #include "tool/whole_file.h"
 
+#include "writers/elf_extent.h"
 #include "writers/elf_writer.h"
 
 #include <getopt.h>

@@ -8,6 +8,7 @@
 
 #include "inject/layout.h"
 #include "reader/grow.h"
+#include "writers/elf_extent.h"
 
 #include <inttypes.h>
 #include <stdio.h>

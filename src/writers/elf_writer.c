@@ -3,6 +3,7 @@
 #include "format/machine.h"
 #include "reader/read_description.h"
 #include "writers/dwarf.h"
+#include "writers/elf_extent.h"
 #include "writers/elf_sections.h"
 #include "writers/file_writer.h"
 #include "writers/merged_frames.h"
@@ -449,28 +450,6 @@ static enum elf_error finish(struct elf *elf)
         elf->result->frame_size > elf->options->hole_size)
         return ELF_HOLE;
     return elf->result->system_error != 0 ? ELF_NOT_WRITTEN : ELF_OK;
-}
-
-size_t elf_reach(const struct placed *pieces, size_t count)
-{
-    size_t i = 0;
-    while (i < count && pieces[i].address - pieces[0].address < ELF_REACH &&
-           pieces[i].piece->code_size < ELF_REACH - (pieces[i].address - pieces[0].address))
-        i++;
-    return i;
-}
-
-uint64_t elf_hole_size(const struct history *history, const struct placed *pieces, size_t count)
-{
-    /* Entries are written anew: with a CIE each, say, and with padding. */
-    enum { FOR_EACH = 128 };
-    uint64_t size = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct function_frames frames;
-        if (function_frames_find(&frames, history, &pieces[i]) == NULL)
-            size += frames.eh_frame.size != 0 ? 2 * frames.eh_frame.size + FOR_EACH : 0;
-    }
-    return (size + PAGE - 1) / PAGE * PAGE;
 }
 
 static struct elf_machine machine_of(uint32_t elf_mach)

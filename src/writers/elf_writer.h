@@ -72,22 +72,8 @@ enum elf_error {
 /* A static text for people. */
 const char *elf_strerror(enum elf_error error);
 
-/* How many of the pieces, which ascend, one file can hold from the first on: relative addresses of
- * unwinding data reach 2 GiB. 0 if there are none. */
-size_t elf_reach(const struct placed *pieces, size_t count);
-
-/* What elf_options.hole_size has to be for the pieces, at most; 0: none of them has unwinding data. */
-uint64_t elf_hole_size(const struct history *history, const struct placed *pieces, size_t count);
-
-/* What a file may span, so that 256 MiB of unwinding data behind the code are in reach of the lowest
- * address. */
-#define ELF_REACH UINT64_C(0x70000000)
-
 /* The file's headers and its build id are not larger. */
 #define ELF_FIRST_SIZE UINT64_C(512)
-
-/* How far below the end of the code a hole may begin. */
-#define ELF_HOLE_REACH UINT64_C(0x7fff0000)
 
 /* Writes the file, which must be empty. The pieces ascend and are disjoint, and all of this
  * history. After an error what is in the file is of no use. */

@@ -9,6 +9,7 @@
 #include "instant.h"
 #include "target.h"
 
+#include "writers/elf_extent.h"
 #include "writers/elf_writer.h"
 
 #include <elf.h>

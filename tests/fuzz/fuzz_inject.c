@@ -18,6 +18,7 @@
 #include "inject/plain_profile.h"
 #include "inject/profile_writer.h"
 #include "reader/read_history.h"
+#include "writers/elf_extent.h"
 
 #include <stdio.h>
 #include <stdlib.h>

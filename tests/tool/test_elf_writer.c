@@ -2,6 +2,7 @@
 #include <jitdump.h>
 
 #include "reader/read_history.h"
+#include "writers/elf_extent.h"
 #include "writers/elf_writer.h"
 
 #include <elf.h>
