@@ -63,15 +63,6 @@ static void check_with_profile(struct findings *findings, const struct history *
     jd_perf_data_free(&data);
 }
 
-/* So that what is behind it is guarded. */
-static unsigned char *copy(const uint8_t *bytes, size_t size)
-{
-    unsigned char *const result = __real_malloc(size > 0 ? size : 1);
-    REQUIRE(result != NULL);
-    memcpy(result, bytes, size);
-    return result;
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;

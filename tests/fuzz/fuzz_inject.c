@@ -295,15 +295,6 @@ static void inject_profile(const struct history *history, struct span profile, u
         munmap((void *)(uintptr_t)profile.data, (size_t)profile.size);
 }
 
-/* So that what is behind it is guarded. */
-static unsigned char *copy(const uint8_t *bytes, size_t size)
-{
-    unsigned char *const result = __real_malloc(size > 0 ? size : 1);
-    REQUIRE(result != NULL);
-    memcpy(result, bytes, size);
-    return result;
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;

@@ -4,15 +4,16 @@ import os
 import pathlib
 import random
 import tempfile
-from typing import Callable, Sequence, Tuple
+from typing import Callable, Iterable, Sequence, Tuple
 
 from jitdump_tests import histories
 from jitdump_tests.histories import PERF, SAMPLY_2023, SAMPLY_2026
 
 
 def run(check_history: Callable[..., Tuple[int, int, int]], arguments: Sequence[str],
-        histories_usually: int, loads_usually: int) -> int:
-    """A program's exit status. Its arguments: JITDUMP ENCODE [HISTORIES [LOADS [SEED]]]."""
+        histories_usually: int, loads_usually: int, first: Iterable[histories.History] = ()) -> int:
+    """A program's exit status. Its arguments: JITDUMP ENCODE [HISTORIES [LOADS [SEED]]]. Those of `first`
+    come before the random ones."""
     tool, encode = arguments[:2]
     count = int(arguments[2]) if len(arguments) > 2 else histories_usually
     loads = int(arguments[3]) if len(arguments) > 3 else loads_usually
@@ -21,8 +22,9 @@ def run(check_history: Callable[..., Tuple[int, int, int]], arguments: Sequence[
     choose = random.Random(seed)
     wrong, asked, deepest = 0, 0, 0
     with tempfile.TemporaryDirectory() as name:
-        for _, dialect in zip(range(count), itertools.cycle((SAMPLY_2026, SAMPLY_2023, PERF))):
-            history = histories.random_history(choose, loads)
+        drawn = (histories.random_history(choose, loads) for _ in range(count))
+        dialects = itertools.cycle((SAMPLY_2026, SAMPLY_2023, PERF))
+        for history, dialect in zip(itertools.chain(first, drawn), dialects):
             counts = check_history(tool, encode, pathlib.Path(name), history, choose, dialect)
             wrong += counts[0]
             asked += counts[1]

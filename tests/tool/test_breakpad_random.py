@@ -4,8 +4,6 @@ each reader says the function, the inlined calls, files and lines that were desc
 
     test_breakpad_random.py JITDUMP ENCODE [HISTORIES [LOADS [SEED]]]
 """
-import itertools
-import os
 import pathlib
 import random
 import re
@@ -14,8 +12,8 @@ import tempfile
 
 from jitdump_tests import breakpad
 from jitdump_tests import dump_bytes
-from jitdump_tests import histories
-from jitdump_tests.histories import OUTERMOST_LINES, PERF, SAMPLY_2023, SAMPLY_2026
+from jitdump_tests import histories, random_histories
+from jitdump_tests.histories import OUTERMOST_LINES, SAMPLY_2026
 from jitdump_tests.inlining_descriptions import NONE, Description, Function, Position
 
 SKIPPED = 77
@@ -80,26 +78,13 @@ def check_depth(tool, encode, directory) -> int:
 
 def main() -> int:
     tool, encode = sys.argv[1:3]
-    count = int(sys.argv[3]) if len(sys.argv) > 3 else 3
-    loads = int(sys.argv[4]) if len(sys.argv) > 4 else 300
-    seed = sys.argv[5] if len(sys.argv) > 5 else os.urandom(8).hex()
     if not breakpad.installed():
         return SKIPPED
-    print(f"{count} histories of {loads} loads, seed {seed}", flush=True)
-    choose = random.Random(seed)
-    wrong, asked, deepest = 0, 0, 0
+    print("by", " and ".join(breakpad.installed()))
     with tempfile.TemporaryDirectory() as name:
-        wrong += check_depth(tool, encode, pathlib.Path(name))
-        dialects = zip(range(count + 2), itertools.cycle((SAMPLY_2026, SAMPLY_2023, PERF)))
-        for number, dialect in dialects:
-            history = many_pieces() if number < 2 else histories.random_history(choose, loads)
-            counts = check_history(tool, encode, pathlib.Path(name), history, choose, dialect)
-            wrong += counts[0]
-            asked += counts[1]
-            deepest = max(deepest, counts[2])
-    print(f"{asked} addresses, chains of up to {deepest}, {wrong} wrong answers of "
-          f"{' and '.join(breakpad.installed())}")
-    return 1 if wrong else 0
+        if check_depth(tool, encode, pathlib.Path(name)):
+            return 1
+    return random_histories.run(check_history, sys.argv[1:], 3, 300, [many_pieces(), many_pieces()])
 
 
 if __name__ == "__main__":
