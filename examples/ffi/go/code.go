@@ -1,14 +1,9 @@
 package jitdump
 
-// #include <stdlib.h>
 // #include <jitdump.h>
 import "C"
 
-import (
-	"fmt"
-	"strings"
-	"unsafe"
-)
+import "fmt"
 
 // Code is all about one piece of generated code.
 type Code struct {
@@ -24,8 +19,8 @@ type Code struct {
 	// LineRows say the same as Lines, by indices of Files.
 	LineRows []LineRow
 	Files    []string
-	Unwind              *Unwind
-	Tracks              []Track
+	Unwind   *Unwind
+	Tracks   []Track
 }
 
 // Line is an entry of a line table; its address is absolute.
@@ -71,62 +66,6 @@ type Position struct{ Function, Line, Column, Caller uint32 }
 
 // Offset in the code, and the index of its position.
 type Offset struct{ CodeOffset, Position uint32 }
-
-// memory is C's, for one call: what a C struct points to must not be Go's memory, which may
-// move. It begins as zeros, since Go's garbage collector looks at what is overwritten.
-type memory struct {
-	blocks []unsafe.Pointer
-	err    error // of what can't be said in C
-}
-
-func (m *memory) keep(block unsafe.Pointer) unsafe.Pointer {
-	m.blocks = append(m.blocks, block)
-	return block
-}
-
-func (m *memory) alloc(size uintptr) unsafe.Pointer {
-	return m.keep(C.calloc(1, C.size_t(size)))
-}
-
-func (m *memory) free() {
-	for _, block := range m.blocks {
-		C.free(block)
-	}
-}
-
-func (m *memory) string(s string) *C.char {
-	if strings.IndexByte(s, 0) >= 0 {
-		m.err = fmt.Errorf("jitdump: there is a NUL in %q", s)
-	}
-	return (*C.char)(m.keep(unsafe.Pointer(C.CString(s))))
-}
-
-// optionalString is NULL where "" means that there is none.
-func (m *memory) optionalString(s string) *C.char {
-	if s == "" {
-		return nil
-	}
-	return m.string(s)
-}
-
-func (m *memory) bytes(b []byte) unsafe.Pointer {
-	if b == nil {
-		return nil
-	}
-	return m.keep(C.CBytes(b))
-}
-
-// array converts a slice to a C array, and its length.
-func array[To, From any](m *memory, from []From, convert func(From) To) (*To, C.uint64_t) {
-	if len(from) == 0 {
-		return nil, 0
-	}
-	first := (*To)(m.alloc(uintptr(len(from)) * unsafe.Sizeof(*new(To))))
-	for i, to := 0, unsafe.Slice(first, len(from)); i < len(from); i++ {
-		to[i] = convert(from[i])
-	}
-	return first, C.uint64_t(len(from))
-}
 
 func (code *Code) c(m *memory) (*C.struct_jitdump_code, error) {
 	c := (*C.struct_jitdump_code)(m.alloc(C.sizeof_struct_jitdump_code))

@@ -8,7 +8,6 @@
 package jitdump
 
 // #cgo pkg-config: jitdump
-// #include <stdlib.h>
 // #include <jitdump.h>
 import "C"
 
@@ -80,8 +79,8 @@ func OpenFromEnvironment(defaults Options) (*Dump, error) {
 
 func open(options Options, fromEnvironment bool) (*Dump, error) {
 	const messageSize = 1024
-	var m memory
-	defer m.free()
+	m := newMemory()
+	defer m.release()
 	message := (*C.char)(m.alloc(messageSize))
 	c := (*C.struct_jitdump_options)(m.alloc(C.sizeof_struct_jitdump_options))
 	C.jitdump_options_init(c, C.sizeof_struct_jitdump_options)
@@ -145,10 +144,10 @@ func (d *Dump) LoadMany(codes []Code) (indices []uint64, err error) {
 	if !d.IsOpen() || len(codes) == 0 {
 		return indices, nil
 	}
-	var m memory
-	defer m.free()
-	all, _ := array(&m, codes, func(code Code) C.struct_jitdump_code {
-		c, _ := code.c(&m)
+	m := newMemory()
+	defer m.release()
+	all, _ := array(m, codes, func(code Code) C.struct_jitdump_code {
+		c, _ := code.c(m)
 		return *c
 	})
 	if m.err != nil {
@@ -171,20 +170,22 @@ func (d *Dump) ask(code *Code,
 	if !d.IsOpen() {
 		return 0, nil
 	}
-	var m memory
-	defer m.free()
-	c, err := code.c(&m)
-	if err == nil {
-		err = check(call(c, (*C.uint64_t)(&answer)))
+	m := newMemory()
+	defer m.release()
+	c, err := code.c(m)
+	if err != nil {
+		return 0, err
 	}
-	return answer, err
+	place := (*C.uint64_t)(m.alloc(C.sizeof_uint64_t))
+	err = check(call(c, place))
+	return uint64(*place), err
 }
 
 // UnwindEhFrame makes an .eh_frame section of code.Unwind, for other uses than profiling.
 func UnwindEhFrame(elfMach uint32, code *Code) ([]byte, error) {
-	var m memory
-	defer m.free()
-	c, err := code.c(&m)
+	m := newMemory()
+	defer m.release()
+	c, err := code.c(m)
 	if err != nil {
 		return nil, err
 	}
@@ -206,8 +207,8 @@ func (d *Dump) Move(codeIndex, oldCodeAddr, newCodeAddr, codeSize uint64) error 
 
 // AddTier makes a tier known, for Code.Tier; color is one of COLOR_*.
 func (d *Dump) AddTier(name string, color uint32, namePrefix string) (tier uint32, err error) {
-	var m memory
-	defer m.free()
+	m := newMemory()
+	defer m.release()
 	cName, cPrefix := m.string(name), m.optionalString(namePrefix)
 	if m.err != nil {
 		return 0, m.err
@@ -218,8 +219,8 @@ func (d *Dump) AddTier(name string, color uint32, namePrefix string) (tier uint3
 
 // EmbedSource gives the text of a source that is in no file.
 func (d *Dump) EmbedSource(path string, source []byte) error {
-	var m memory
-	defer m.free()
+	m := newMemory()
+	defer m.release()
 	cPath := m.string(path)
 	if m.err != nil {
 		return m.err
@@ -229,8 +230,8 @@ func (d *Dump) EmbedSource(path string, source []byte) error {
 
 // AppendRaw appends a record of an id that the library does not know.
 func (d *Dump) AppendRaw(id uint32, payload []byte) error {
-	var m memory
-	defer m.free()
+	m := newMemory()
+	defer m.release()
 	return check(C.jitdump_append_raw(d.c(), C.uint32_t(id), m.bytes(payload),
 		C.uint64_t(len(payload))))
 }

@@ -115,3 +115,31 @@ func TestNoDump(t *testing.T) {
 		t.Error("a closed dump does something")
 	}
 }
+
+// A load with all that there may be takes no memory of Go's, once C's is there.
+func TestLoadAllocatesNothing(t *testing.T) {
+	dump := open(t, jitdump.Options{FlushMode: jitdump.FLUSH_BUFFERED})
+	code := jitdump.Code{Name: "f", CodeAddr: 0x1000, CodeBytes: make([]byte, 64),
+		Unwind: &jitdump.Unwind{Steps: []jitdump.Step{{CodeOffset: 1, Op: jitdump.UNWIND_FRAME_NONE}}}}
+	withLines, withRows, withTrack := code, code, code
+	for i := uint32(0); i < 20; i++ {
+		withLines.Lines = append(withLines.Lines,
+			jitdump.Line{CodeAddr: 0x1000 + uint64(i), Line: 1 + i, File: "file"})
+		withRows.LineRows = append(withRows.LineRows, jitdump.LineRow{CodeOffset: i, Line: 1 + i})
+	}
+	withRows.Files = []string{"file"}
+	withTrack.Tracks = []jitdump.Track{{Functions: []jitdump.Function{{Name: "f", File: "file"}},
+		Positions: []jitdump.Position{{Line: 1, Caller: jitdump.NONE}},
+		Offsets:   []jitdump.Offset{{}}}}
+	for name, each := range map[string]jitdump.Code{"code": code, "lines": withLines, "rows": withRows,
+		"track": withTrack} {
+		allocations := testing.AllocsPerRun(1000, func() {
+			if _, err := dump.Load(&each); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocations != 0 {
+			t.Errorf("%s: %v allocations for each load", name, allocations)
+		}
+	}
+}
