@@ -187,6 +187,9 @@ __attribute__((noinline)) static int load_all(struct jitdump *dump,
         if (result == 0 || (error != 0 && error == sticky_error(dump)))
             result = error;
     }
+    /* Perhaps of another thread's write. */
+    if (next < count)
+        result = sticky_error(dump);
     for (; next < count; next++)
         set_index(&batch, next, 0);
     jd_frame_index_free(&batch.frames);

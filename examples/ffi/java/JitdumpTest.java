@@ -1,11 +1,15 @@
+import com.sun.management.ThreadMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import jitdump.Code;
 import jitdump.Code.Line;
+import jitdump.Code.LineRow;
 import jitdump.Code.Track;
 import jitdump.Code.Unwind;
 import jitdump.Constants;
@@ -23,6 +27,7 @@ public final class JitdumpTest {
         testErrors(directory);
         testNotC(directory);
         testNoDump(directory);
+        testAllocations(directory);
         check(Dump.version() >= 100, "the version is " + Dump.version());
         System.out.println("passed");
     }
@@ -133,5 +138,48 @@ public final class JitdumpTest {
             dump.flush();
             dump.close();
         }
+    }
+
+    /** A load with all that there may be takes no memory of Java's, once C's is there. */
+    private static void testAllocations(Path directory) throws IOException {
+        var lines = IntStream.range(0, 20)
+                .mapToObj(i -> new Line(0x1000 + i % 16, 1 + i, 0, "fil\u00e9")).toList();
+        var rows = IntStream.range(0, 20).mapToObj(i -> new LineRow(i, 0, 1 + i, 0)).toList();
+        var track = new Track("t", List.of(new Code.Function("f", "file", 1, 1, 0)),
+                List.of(new Code.Position(0, 1, 1, Constants.NONE)), List.of(new Code.Offset(0, 0)));
+        var unwind = new Unwind(0, List.of(new Code.Step(1, Constants.UNWIND_FRAME_NONE, 0, 0)));
+        var options = new Options();
+        options.directory = directory.toString();
+        options.flushMode = Constants.FLUSH_BUFFERED;
+        options.sizeLimit = 1 << 30;
+        try (var dump = Dump.open(options)) {
+            for (Consumer<Code> fill : List.<Consumer<Code>>of(
+                    c -> c.unwind = unwind,
+                    c -> { c.lineRows = rows; c.files = List.of("file"); },
+                    c -> c.tracks = List.of(track),
+                    c -> c.lines = lines.subList(0, 16))) {
+                var code = code(fill);
+                code.codeAddr = 0x1000;
+                long bytes = bytesOfLoads(dump, code);
+                System.out.println(bytes + " bytes allocated by " + LOADS + " loads");
+                check(bytes < LOADS, bytes + " bytes allocated by " + LOADS + " loads");
+            }
+            Files.delete(Path.of(dump.path()));
+        }
+    }
+
+    private static final int LOADS = 2000;
+
+    /** After as many that the compiler has learned from. */
+    private static long bytesOfLoads(Dump dump, Code code) {
+        var thread = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long bytes = 0;
+        for (int round = 0; round < 5; round++) {
+            bytes = -thread.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < LOADS; i++)
+                dump.load(code);
+            bytes += thread.getCurrentThreadAllocatedBytes();
+        }
+        return bytes;
     }
 }

@@ -1,9 +1,5 @@
 package jitdump;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /** All about one piece of generated code. */
@@ -44,106 +40,147 @@ public final class Code {
 
     public record Offset(int codeOffset, int position) {}
 
-    MemorySegment toC(Arena arena) {
+    /** Writes it to the address, and what it points to into the memory. */
+    void toC(Memory memory, long c) {
         if (codeBytes != null && codeSize != 0 && codeSize != codeBytes.length)
             throw new IllegalArgumentException("%d codeBytes, but codeSize is %d"
                     .formatted(codeBytes.length, codeSize));
-        return Native.CODE.allocate(arena)
-                .set("struct_size", (int) Native.CODE.layout().byteSize())
-                .set("tier", tier)
-                .set("name", string(arena, name))
-                .set("code_addr", codeAddr)
-                .set("code_size", codeBytes == null ? codeSize : size(codeBytes))
-                .set("code_bytes", bytes(arena, codeBytes))
-                .set("lines", Native.LINE.array(arena, lines, (c, line) -> c
-                        .set("code_addr", line.codeAddr)
-                        .set("line", line.line)
-                        .set("column", line.column)
-                        .set("file", string(arena, line.file))))
-                .set("line_count", size(lines))
-                .set("eh_frame", bytes(arena, ehFrame))
-                .set("eh_frame_size", size(ehFrame))
-                .set("eh_frame_hdr", bytes(arena, ehFrameHdr))
-                .set("eh_frame_hdr_size", size(ehFrameHdr))
-                .set("unwind", unwindToC(arena))
-                .set("tracks", Native.TRACK.array(arena, tracks, (c, track) -> c
-                        .set("struct_size", (int) Native.TRACK.layout().byteSize())
-                        .set("name", string(arena, track.name))
-                        .set("functions", functionsToC(arena, track.functions))
-                        .set("function_count", size(track.functions))
-                        .set("positions", positionsToC(arena, track.positions))
-                        .set("position_count", size(track.positions))
-                        .set("offsets", offsetsToC(arena, track.offsets))
-                        .set("offset_count", size(track.offsets))))
-                .set("track_count", size(tracks))
-                .set("eh_frame_addr", ehFrameAddr)
-                .set("line_rows", Native.LINE_ROW.array(arena, lineRows, (c, row) -> c
-                        .set("code_offset", row.codeOffset)
-                        .set("file", row.file)
-                        .set("line", row.line)
-                        .set("column", row.column)))
-                .set("line_row_count", size(lineRows))
-                .set("files", Native.STRING.array(arena, files, (c, file) -> {
-                    var bytes = string(arena, file);
-                    c.set("bytes", bytes).set("size", bytes.byteSize() - 1);
-                }))
-                .set("file_count", size(files))
-                .memory();
+        Native.CODE
+                .set(c, "struct_size", Native.CODE.size())
+                .set(c, "tier", tier)
+                .set(c, "name", memory.string(name))
+                .set(c, "code_addr", codeAddr)
+                .set(c, "code_size", codeBytes == null ? codeSize : size(codeBytes))
+                .set(c, "code_bytes", memory.bytes(codeBytes))
+                .set(c, "lines", linesToC(memory))
+                .set(c, "line_count", lines.size())
+                .set(c, "eh_frame", memory.bytes(ehFrame))
+                .set(c, "eh_frame_size", size(ehFrame))
+                .set(c, "eh_frame_hdr", memory.bytes(ehFrameHdr))
+                .set(c, "eh_frame_hdr_size", size(ehFrameHdr))
+                .set(c, "unwind", unwindToC(memory))
+                .set(c, "tracks", tracksToC(memory))
+                .set(c, "track_count", tracks.size())
+                .set(c, "eh_frame_addr", ehFrameAddr)
+                .set(c, "line_rows", rowsToC(memory))
+                .set(c, "line_row_count", lineRows.size())
+                .set(c, "files", filesToC(memory))
+                .set(c, "file_count", files.size());
     }
 
-    private MemorySegment unwindToC(Arena arena) {
+    private long linesToC(Memory memory) {
+        long array = Native.LINE.array(memory, lines);
+        for (int i = 0; i < lines.size(); i++) {
+            var line = lines.get(i);
+            long c = array + i * Native.LINE.size();
+            Native.LINE.set(c, "code_addr", line.codeAddr)
+                    .set(c, "line", line.line)
+                    .set(c, "column", line.column)
+                    .set(c, "file", memory.string(line.file));
+        }
+        return array;
+    }
+
+    private long rowsToC(Memory memory) {
+        long array = Native.LINE_ROW.array(memory, lineRows);
+        for (int i = 0; i < lineRows.size(); i++) {
+            var row = lineRows.get(i);
+            long c = array + i * Native.LINE_ROW.size();
+            Native.LINE_ROW.set(c, "code_offset", row.codeOffset)
+                    .set(c, "file", row.file)
+                    .set(c, "line", row.line)
+                    .set(c, "column", row.column);
+        }
+        return array;
+    }
+
+    private long filesToC(Memory memory) {
+        long array = Native.STRING.array(memory, files);
+        for (int i = 0; i < files.size(); i++) {
+            long c = array + i * Native.STRING.size();
+            long bytes = memory.string(files.get(i));
+            Native.STRING.set(c, "bytes", bytes).set(c, "size", Memory.length(bytes));
+        }
+        return array;
+    }
+
+    private long unwindToC(Memory memory) {
         if (unwind == null)
-            return MemorySegment.NULL;
-        return Native.UNWIND.allocate(arena)
-                .set("struct_size", (int) Native.UNWIND.layout().byteSize())
-                .set("frame", unwind.frame)
-                .set("steps", Native.UNWIND_STEP.array(arena, unwind.steps, (c, step) -> c
-                        .set("code_offset", step.codeOffset)
-                        .set("op", step.op)
-                        .set("reg", step.reg)
-                        .set("offset", step.offset)))
-                .set("step_count", size(unwind.steps))
-                .memory();
+            return 0;
+        var steps = unwind.steps;
+        long array = Native.UNWIND_STEP.array(memory, steps);
+        for (int i = 0; i < steps.size(); i++) {
+            var step = steps.get(i);
+            long c = array + i * Native.UNWIND_STEP.size();
+            Native.UNWIND_STEP.set(c, "code_offset", step.codeOffset)
+                    .set(c, "op", step.op)
+                    .set(c, "reg", step.reg)
+                    .set(c, "offset", step.offset);
+        }
+        long c = memory.allocate(Native.UNWIND.size());
+        Native.UNWIND.set(c, "struct_size", Native.UNWIND.size())
+                .set(c, "frame", unwind.frame)
+                .set(c, "steps", array)
+                .set(c, "step_count", steps.size());
+        return c;
     }
 
-    private static MemorySegment functionsToC(Arena arena, List<Function> functions) {
-        return Native.FUNCTION.array(arena, functions, (c, function) -> c
-                .set("name", string(arena, function.name))
-                .set("file", string(arena, function.file))
-                .set("start_line", function.startLine)
-                .set("start_column", function.startColumn)
-                .set("flags", function.flags));
+    private long tracksToC(Memory memory) {
+        long array = Native.TRACK.array(memory, tracks);
+        for (int i = 0; i < tracks.size(); i++) {
+            var track = tracks.get(i);
+            long c = array + i * Native.TRACK.size();
+            Native.TRACK.set(c, "struct_size", Native.TRACK.size())
+                    .set(c, "name", memory.string(track.name))
+                    .set(c, "functions", functionsToC(memory, track.functions))
+                    .set(c, "function_count", track.functions.size())
+                    .set(c, "positions", positionsToC(memory, track.positions))
+                    .set(c, "position_count", track.positions.size())
+                    .set(c, "offsets", offsetsToC(memory, track.offsets))
+                    .set(c, "offset_count", track.offsets.size());
+        }
+        return array;
     }
 
-    private static MemorySegment positionsToC(Arena arena, List<Position> positions) {
-        return Native.POSITION.array(arena, positions, (c, position) -> c
-                .set("function", position.function)
-                .set("line", position.line)
-                .set("column", position.column)
-                .set("caller", position.caller));
+    private static long functionsToC(Memory memory, List<Function> functions) {
+        long array = Native.FUNCTION.array(memory, functions);
+        for (int i = 0; i < functions.size(); i++) {
+            var function = functions.get(i);
+            long c = array + i * Native.FUNCTION.size();
+            Native.FUNCTION.set(c, "name", memory.string(function.name))
+                    .set(c, "file", memory.string(function.file))
+                    .set(c, "start_line", function.startLine)
+                    .set(c, "start_column", function.startColumn)
+                    .set(c, "flags", function.flags);
+        }
+        return array;
     }
 
-    private static MemorySegment offsetsToC(Arena arena, List<Offset> offsets) {
-        return Native.OFFSET.array(arena, offsets, (c, offset) -> c
-                .set("code_offset", offset.codeOffset)
-                .set("position", offset.position));
+    private static long positionsToC(Memory memory, List<Position> positions) {
+        long array = Native.POSITION.array(memory, positions);
+        for (int i = 0; i < positions.size(); i++) {
+            var position = positions.get(i);
+            long c = array + i * Native.POSITION.size();
+            Native.POSITION.set(c, "function", position.function)
+                    .set(c, "line", position.line)
+                    .set(c, "column", position.column)
+                    .set(c, "caller", position.caller);
+        }
+        return array;
     }
 
-    static MemorySegment string(Arena arena, String string) {
-        if (string != null && string.indexOf('\0') >= 0)
-            throw new IllegalArgumentException("there is a NUL in the string " + string);
-        return string == null ? MemorySegment.NULL : arena.allocateFrom(string);
-    }
-
-    static MemorySegment bytes(Arena arena, byte[] bytes) {
-        return bytes == null ? MemorySegment.NULL : arena.allocateFrom(JAVA_BYTE, bytes);
+    private static long offsetsToC(Memory memory, List<Offset> offsets) {
+        long array = Native.OFFSET.array(memory, offsets);
+        for (int i = 0; i < offsets.size(); i++) {
+            var offset = offsets.get(i);
+            long c = array + i * Native.OFFSET.size();
+            Native.OFFSET.set(c, "code_offset", offset.codeOffset)
+                    .set(c, "position", offset.position);
+        }
+        return array;
     }
 
     static long size(byte[] bytes) {
         return bytes == null ? 0 : bytes.length;
-    }
-
-    private static long size(List<?> elements) {
-        return elements.size();
     }
 }

@@ -1,11 +1,9 @@
 package jitdump;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
@@ -42,33 +40,31 @@ public final class Dump implements AutoCloseable {
     }
 
     private static Dump openBy(MethodHandle opener, Options options) {
-        try (var arena = Arena.ofConfined()) {
-            var message = arena.allocate(MESSAGE_SIZE);
-            var c = Native.OPTIONS.allocate(arena);
-            run(() -> {
-                Native.OPTIONS_INIT.invokeExact(
-                        c.memory(), (int) Native.OPTIONS.layout().byteSize());
-                return null;
-            });
-            c.set("flags", options.flags)
-                    .set("clock", options.clock)
-                    .set("flush_mode", options.flushMode)
-                    .set("elf_mach", options.elfMach)
-                    .set("dialect", options.dialect)
-                    .set("flush_bytes", options.flushBytes)
-                    .set("flush_interval_ns", options.flushIntervalNs)
-                    .set("size_limit", options.sizeLimit)
-                    .set("directory", Code.string(arena, options.directory))
-                    .set("error_message", message)
-                    .set("error_message_size", MESSAGE_SIZE)
-                    .set("track", Code.string(arena, options.track))
-                    .set("descriptor", options.descriptor);
-            var dump = arena.allocate(ADDRESS);
-            int result = (int) run(() -> (int) opener.invokeExact(dump, c.memory()));
-            if (result != 0)
-                throw new JitdumpException(result, message.getString(0));
-            return new Dump(dump.get(ADDRESS, 0), message.getString(0));
-        }
+        var memory = Memory.begin();
+        long size = Native.OPTIONS.size(), c = memory.allocate(size);
+        long message = memory.allocate(MESSAGE_SIZE);
+        run(() -> {
+            Native.OPTIONS_INIT.invokeExact(Memory.segment(c, size), (int) size);
+            return null;
+        });
+        Native.OPTIONS.set(c, "flags", options.flags)
+                .set(c, "clock", options.clock)
+                .set(c, "flush_mode", options.flushMode)
+                .set(c, "elf_mach", options.elfMach)
+                .set(c, "dialect", options.dialect)
+                .set(c, "flush_bytes", options.flushBytes)
+                .set(c, "flush_interval_ns", options.flushIntervalNs)
+                .set(c, "size_limit", options.sizeLimit)
+                .set(c, "directory", memory.string(options.directory))
+                .set(c, "error_message", message)
+                .set(c, "error_message_size", MESSAGE_SIZE)
+                .set(c, "track", memory.string(options.track))
+                .set(c, "descriptor", options.descriptor);
+        int result = (int) run(() -> (int) opener.invokeExact(memory.answer, Memory.segment(c, size)));
+        var text = Memory.segment(message, MESSAGE_SIZE).getString(0);
+        if (result != 0)
+            throw new JitdumpException(result, text);
+        return new Dump(MemorySegment.ofAddress(memory.answer.get(JAVA_LONG, 0)), text);
     }
 
     /** No other call may be under way; those that follow do nothing. */
@@ -98,12 +94,16 @@ public final class Dump implements AutoCloseable {
     public long load(Code code) {
         if (!isOpen())
             return 0;
-        try (var arena = Arena.ofConfined()) {
-            var c = code.toC(arena);
-            var index = arena.allocate(JAVA_LONG);
-            check(() -> (int) Native.LOAD.invokeExact(handle, c, index));
-            return index.get(JAVA_LONG, 0);
+        var memory = Memory.begin();
+        code.toC(memory, memory.code.address());
+        int result;
+        try {
+            result = (int) Native.LOAD.invokeExact(handle, memory.code, memory.answer);
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
         }
+        check(result);
+        return memory.answer.get(JAVA_LONG, 0);
     }
 
     /** The indices of many; that of a function that has an error is 0, and if all have, it is thrown. */
@@ -111,47 +111,43 @@ public final class Dump implements AutoCloseable {
         var indices = new long[codes.size()];
         if (!isOpen() || codes.isEmpty())
             return indices;
-        try (var arena = Arena.ofConfined()) {
-            long size = Native.CODE.layout().byteSize();
-            var all = arena.allocate(Native.CODE.layout(), codes.size());
-            for (int i = 0; i < codes.size(); i++)
-                MemorySegment.copy(codes.get(i).toC(arena), 0, all, i * size, size);
-            var numbers = arena.allocate(JAVA_LONG, codes.size());
-            try {
-                check(() -> (int) Native.LOAD_MANY.invokeExact(handle, all, (long) codes.size(), numbers));
-            } catch (JitdumpException e) {
-                if (Arrays.stream(numbers.toArray(JAVA_LONG)).allMatch(index -> index == 0))
-                    throw e;
-            }
-            return numbers.toArray(JAVA_LONG);
-        }
+        var memory = Memory.begin();
+        long size = codes.size() * Native.CODE.size();
+        long all = Native.CODE.array(memory, codes);
+        for (int i = 0; i < codes.size(); i++)
+            codes.get(i).toC(memory, all + i * Native.CODE.size());
+        long numbers = memory.allocate(codes.size() * 8L);
+        int result = run(() -> (int) Native.LOAD_MANY.invokeExact(handle, Memory.segment(all, size),
+                (long) codes.size(), Memory.segment(numbers, codes.size() * 8L)));
+        for (int i = 0; i < codes.size(); i++)
+            indices[i] = Memory.getLong(numbers + 8L * i);
+        if (Arrays.stream(indices).allMatch(index -> index == 0))
+            check(result);
+        return indices;
     }
 
     public long unwindSize(Code code) {
         if (!isOpen())
             return 0;
-        try (var arena = Arena.ofConfined()) {
-            var c = code.toC(arena);
-            var size = arena.allocate(JAVA_LONG);
-            check(() -> (int) Native.UNWIND_SIZE.invokeExact(handle, c, size));
-            return size.get(JAVA_LONG, 0);
-        }
+        var memory = Memory.begin();
+        code.toC(memory, memory.code.address());
+        check(() -> (int) Native.UNWIND_SIZE.invokeExact(handle, memory.code, memory.answer));
+        return memory.answer.get(JAVA_LONG, 0);
     }
 
     /** The bytes of an .eh_frame section, for other uses than profiling. */
     public static byte[] unwindEhFrame(int elfMach, Code code) {
-        try (var arena = Arena.ofConfined()) {
-            var c = code.toC(arena);
-            var size = arena.allocate(JAVA_LONG);
-            int result = (int) run(() -> (int) Native.UNWIND_EH_FRAME.invokeExact(
-                    elfMach, c, MemorySegment.NULL, 0L, size));
-            if (result != Constants.ERROR_UNWIND_CAPACITY)
-                check(() -> result);
-            var bytes = arena.allocate(size.get(JAVA_LONG, 0));
-            check(() -> (int) Native.UNWIND_EH_FRAME.invokeExact(
-                    elfMach, c, bytes, bytes.byteSize(), size));
-            return bytes.toArray(JAVA_BYTE);
-        }
+        var memory = Memory.begin();
+        code.toC(memory, memory.code.address());
+        int result = (int) run(() -> (int) Native.UNWIND_EH_FRAME.invokeExact(
+                elfMach, memory.code, MemorySegment.NULL, 0L, memory.answer));
+        if (result != Constants.ERROR_UNWIND_CAPACITY)
+            check(result);
+        long size = memory.answer.get(JAVA_LONG, 0);
+        var bytes = Memory.segment(memory.allocate(size), size);
+        check(() -> (int) Native.UNWIND_EH_FRAME.invokeExact(
+                elfMach, memory.code, bytes, size, memory.answer));
+        return bytes.toArray(JAVA_BYTE);
     }
 
     public void move(long codeIndex, long oldCodeAddr, long newCodeAddr, long codeSize) {
@@ -161,30 +157,24 @@ public final class Dump implements AutoCloseable {
 
     /** Returns the tier's number, for Code.tier; the prefix may be null. */
     public int addTier(String name, int color, String namePrefix) {
-        try (var arena = Arena.ofConfined()) {
-            var cName = Code.string(arena, name);
-            var cPrefix = Code.string(arena, namePrefix);
-            var tier = arena.allocate(JAVA_INT);
-            check(() -> (int) Native.ADD_TIER.invokeExact(handle, cName, color, cPrefix, tier));
-            return tier.get(JAVA_INT, 0);
-        }
+        var memory = Memory.begin();
+        var cName = MemorySegment.ofAddress(memory.string(name));
+        var cPrefix = MemorySegment.ofAddress(memory.string(namePrefix));
+        check(() -> (int) Native.ADD_TIER.invokeExact(handle, cName, color, cPrefix, memory.answer));
+        return memory.answer.get(JAVA_INT, 0);
     }
 
     public void embedSource(String path, byte[] source) {
-        try (var arena = Arena.ofConfined()) {
-            var cPath = Code.string(arena, path);
-            var cSource = Code.bytes(arena, source);
-            check(() -> (int) Native.EMBED_SOURCE.invokeExact(
-                    handle, cPath, cSource, Code.size(source)));
-        }
+        var memory = Memory.begin();
+        var cPath = MemorySegment.ofAddress(memory.string(path));
+        var cSource = MemorySegment.ofAddress(memory.bytes(source));
+        check(() -> (int) Native.EMBED_SOURCE.invokeExact(
+                handle, cPath, cSource, Code.size(source)));
     }
 
     public void appendRaw(int id, byte[] payload) {
-        try (var arena = Arena.ofConfined()) {
-            var cPayload = Code.bytes(arena, payload);
-            check(() -> (int) Native.APPEND_RAW.invokeExact(
-                    handle, id, cPayload, Code.size(payload)));
-        }
+        var cPayload = MemorySegment.ofAddress(Memory.begin().bytes(payload));
+        check(() -> (int) Native.APPEND_RAW.invokeExact(handle, id, cPayload, Code.size(payload)));
     }
 
     public void flush() {
@@ -215,7 +205,10 @@ public final class Dump implements AutoCloseable {
     }
 
     private static void check(Call<Integer> call) {
-        int result = run(call);
+        check(run(call));
+    }
+
+    private static void check(int result) {
         if (result != 0)
             throw new JitdumpException(result,
                     text(() -> (MemorySegment) Native.STRERROR.invokeExact(result)));
