@@ -3,6 +3,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
+import v8 from 'node:v8';
+import vm from 'node:vm';
 
 import { constants, Dump, JitdumpError, unwindEhFrame, version } from './jitdump.js';
 
@@ -96,4 +98,28 @@ test('without a dump nothing happens', () => {
     dump.flush();
     dump.close();
   }
+});
+
+// koffi takes objects, which are garbage afterwards: all of it.
+test('nothing is kept of loads', () => {
+  v8.setFlagsFromString('--expose-gc');
+  const collect = vm.runInNewContext('gc');
+  const dump = Dump.open({ directory, flushMode: constants.FLUSH_BUFFERED });
+  const lineRows = Array.from({ length: 20 }, (_, i) => ({ codeOffset: i, file: 0, line: 1 + i }));
+  const lines = lineRows.map(({ codeOffset, line }) => ({ codeAddr: codeOffset, line, file: 'f' }));
+  for (const fields of [{}, { lines }, { lineRows, files: ['f'] }]) {
+    const code = { name: 'f', codeBytes: new Uint8Array(64), ...fields };
+    let kept;
+    for (let round = 0; round < 3; round++) { // the last time nothing is new
+      collect();
+      const before = process.memoryUsage();
+      for (let i = 0; i < 2000; i++)
+        dump.load(code);
+      collect();
+      const after = process.memoryUsage();
+      kept = after.heapUsed - before.heapUsed + after.external - before.external;
+    }
+    assert.ok(kept < 10 * 2000, `${kept} bytes are kept of 2000 loads`);
+  }
+  dump.close();
 });

@@ -4,6 +4,7 @@ which the tests' own reader reads."""
 import gc
 import os
 import pathlib
+import sys
 import tempfile
 import threading
 import unittest
@@ -205,6 +206,37 @@ class Contents(DumpTest):
         self.assertIn((0x1000).to_bytes(8, "little"), section)
         self.assertEqual(section[-4:], bytes(4), "a terminator")
         self.assert_fails(ErrorCode.ARGUMENT, jitdump.unwind_eh_frame, some_code())
+
+    def test_line_rows(self) -> None:
+        dump = self.open()
+        dump.load(some_code(line_rows=[jitdump.LineRow(0, 1, 7, 3), jitdump.LineRow(2, 0, 9)],
+                            files=["a.é", b"b.c"]))
+        function, = jitdump_reader.read(dump.path).functions
+        entries = function.described_by(jitdump_reader.DebugInfo).entries
+        self.assertEqual([(entry.code_addr, entry.line, entry.discrim, entry.name)
+                          for entry in entries],
+                         [(0x1000, 7, 3, "b.c"), (0x1002, 9, 0, "a.é"), (0x1004, 9, 0, "a.é")])
+        for row in (jitdump.LineRow(0, 0, -1), jitdump.LineRow(1 << 32, 0, 1)):
+            with self.assertRaises(OverflowError):
+                dump.load(some_code(line_rows=[row], files=["f"]))
+        with self.assertRaises(ValueError):
+            dump.load(some_code(line_rows=[jitdump.LineRow(0, 0, 1)], files=["a\0b"]))
+
+    def test_nothing_is_kept_of_loads(self) -> None:
+        dump = self.open(flush_mode=jitdump.FlushMode.BUFFERED)
+        track = jitdump.Track("t", [jitdump.Function("f", "f.c")], [jitdump.Position(0, 1)],
+                              [jitdump.Offset(0, 0)])
+        for changes in ({}, {"lines": [jitdump.Line(0x1000 + i, 1 + i, "f.c") for i in range(4)]},
+                        {"line_rows": [jitdump.LineRow(i, 0, 1 + i) for i in range(4)],
+                         "files": ["f.c"]}, {"tracks": [track]}, {"unwind": jitdump.Unwind()}):
+            code = some_code(**{"code_size": 64, "code_bytes": bytes(64), **changes})
+            for _ in range(2):  # the second time nothing is new
+                before = sys.getallocatedblocks()
+                for _ in range(1000):
+                    dump.load(code)
+                gc.collect()
+                kept = sys.getallocatedblocks() - before
+            self.assertLess(kept, 100, changes)
 
     def test_threads(self) -> None:
         dump = self.open(flush_mode=jitdump.FlushMode.BACKGROUND)

@@ -5,7 +5,9 @@ long as the struct that points to them: ctypes keeps a reference in it to all th
 """
 
 import ctypes
+import itertools
 import operator
+import struct as packing
 from typing import NamedTuple, Optional, Sequence, Union
 
 from . import raw
@@ -101,19 +103,21 @@ class Code(NamedTuple):
             eh_frame=self.eh_frame, eh_frame_size=len(self.eh_frame or b""),
             eh_frame_hdr=self.eh_frame_hdr, eh_frame_hdr_size=len(self.eh_frame_hdr or b""),
             eh_frame_addr=self.eh_frame_addr,
-            line_rows=array(raw.LineRow, self.line_rows), line_row_count=len(self.line_rows),
+            line_rows=numbers(raw.LineRow, self.line_rows), line_row_count=len(self.line_rows),
             files=files_to_c(self.files), file_count=len(self.files))
 
 
 def files_to_c(files: Sequence[Text]) -> object:
-    names = [name.encode() if isinstance(name, str) else name for name in files]
-    return array(raw.String, [(name, len(name)) for name in names])
+    if not files:
+        return None
+    names = [to_c(raw.c_char_p, name, "files") for name in files]
+    return (raw.String * len(names))(*[(name, len(name)) for name in names])
 
 
 def unwind_to_c(unwind: Optional[Unwind]) -> object:
     if unwind is None:
         return None
-    steps = array(raw.UnwindStep, unwind.steps)
+    steps = numbers(raw.UnwindStep, unwind.steps)
     return ctypes.pointer(struct(raw.Unwind, frame=unwind.frame, steps=steps,
                                  step_count=len(unwind.steps)))
 
@@ -122,9 +126,9 @@ def tracks_to_c(tracks: Sequence[Track]) -> object:
     structs = [struct(raw.Track, name=track.name,
                       functions=array(raw.Function, track.functions),
                       function_count=len(track.functions),
-                      positions=array(raw.Position, track.positions),
+                      positions=numbers(raw.Position, track.positions),
                       position_count=len(track.positions),
-                      offsets=array(raw.Offset, track.offsets),
+                      offsets=numbers(raw.Offset, track.offsets),
                       offset_count=len(track.offsets)) for track in tracks]
     return (raw.Track * len(structs))(*structs) if structs else None
 
@@ -134,6 +138,18 @@ def array(struct_type: type, items: Sequence[tuple]) -> object:
     if not items:
         return None
     return (struct_type * len(items))(*[struct(struct_type, **item._asdict()) for item in items])
+
+
+def numbers(struct_type: type, items: Sequence[tuple]) -> object:
+    """An array of structs that are integers alone, without an object for each: the fields of the tuples
+    are theirs, in their order."""
+    letters = {raw.c_uint32: "I", raw.c_uint64: "Q", raw.c_int64: "q"}
+    layout = "".join(letters[ctype] for _, ctype in struct_type._fields_)
+    try:
+        packed = packing.pack("=" + len(items) * layout, *itertools.chain.from_iterable(items))
+    except packing.error:
+        return array(struct_type, items)  # says what does not fit
+    return (struct_type * len(items)).from_buffer_copy(packed) if items else None
 
 
 def struct(struct_type: type, **values: object) -> ctypes.Structure:
