@@ -5,7 +5,6 @@
 #include "format/records.h"
 #include "jitdump.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +15,12 @@
 enum { MANY = 3000 };
 
 static uint64_t writes;
-static bool writes_fail;
 
 ssize_t __real_writev(int fd, const struct iovec *iov, int count);
 ssize_t __wrap_writev(int fd, const struct iovec *iov, int count);
 ssize_t __wrap_writev(int fd, const struct iovec *iov, int count)
 {
     writes++;
-    if (writes_fail) {
-        errno = ENOSPC;
-        return -1;
-    }
     return __real_writev(fd, iov, count);
 }
 
@@ -241,28 +235,6 @@ static void the_size_limit_holds(void **state)
     free(expected.bytes);
 }
 
-/* Another thread's write may end the batch; who has no index must hear of it. */
-static void an_error_of_the_thread_is_told(void **state)
-{
-    (void)state;
-    static struct jitdump_code codes[MANY];
-    static uint64_t indices[MANY];
-    for (int i = 0; i < MANY; i++)
-        codes[i] = function(i, false);
-    for (int round = 0; round < 20; round++) {
-        struct jitdump *dump = open_dump((struct jitdump_options){
-            .flush_mode = JITDUMP_FLUSH_BACKGROUND, .flush_bytes = 4096});
-        writes_fail = true;
-        const int result = jitdump_load_many(dump, codes, MANY, indices);
-        uint64_t missing = 0;
-        for (int i = 0; i < MANY; i++)
-            missing += indices[i] == 0;
-        assert_int_equal(result, missing != 0 ? JITDUMP_ERROR_DISK_FULL : 0);
-        assert_int_equal(jitdump_close(dump), JITDUMP_ERROR_DISK_FULL);
-        writes_fail = false;
-    }
-}
-
 static void few_and_none(void **state)
 {
     (void)state;
@@ -391,7 +363,6 @@ int main(void)
         unit_test_in_directory(one_that_is_wrong_is_left_out),
         unit_test_in_directory(structs_of_other_sizes),
         unit_test_in_directory(the_size_limit_holds),
-        unit_test_in_directory(an_error_of_the_thread_is_told),
         unit_test_in_directory(few_and_none),
         unit_test_in_directory(the_perf_map_has_the_same_lines_in_as_many_writes),
         unit_test_in_directory(who_takes_anothers_room_is_told),
