@@ -848,6 +848,10 @@ struct jitdump_unwind {
  * memory is allocated. 0 without unwinding data, and for a NULL handle: a runtime that is not
  * being profiled wastes no memory. It knows no sticky errors.
  *
+ * Of a description the addresses need not be known. A linker that leaves the room before it relocates an
+ * .eh_frame can't ask; what comes out of a section is never more than 24 bytes, and for each FDE 24 more,
+ * the size of its CIE, and twice its own (both with their length field).
+ *
  * Errors: ARGUMENT, STRUCT_SIZE, CODE_SIZE, UNWIND_*, and then *size is 0.
  */
 JITDUMP_API int jitdump_unwind_size(const struct jitdump *dump, const struct jitdump_code *code,

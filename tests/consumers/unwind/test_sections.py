@@ -122,6 +122,17 @@ def read_fdes(path: pathlib.Path) -> List[Fde]:
     return fdes
 
 
+def room_bounds(path: pathlib.Path) -> Dict[int, int]:
+    """For the code that begins at an address, how much its FDE may take, as jitdump.h says."""
+    text = subprocess.run(["readelf", "--debug-dump=frames", path], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    cies = {cie: int(length, 16) for cie, length in
+            re.findall(r"^(\w+) (\w+) 0+ CIE", text, re.M)}
+    return {int(start, 16): 24 + (cies[cie] + 4) + 2 * (int(length, 16) + 4)
+            for length, cie, start in
+            re.findall(r"^\w+ (\w+) \w+ FDE cie=(\w+) pc=(\w+)\.\.", text, re.M) if cie in cies}
+
+
 def read_rows(table: str) -> List[Row]:
     lines = table.strip().splitlines() or [""]
     columns = lines[0].split()[1:]
@@ -138,6 +149,7 @@ class SectionTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        self.largest = 0
 
     def copy(self, elf: Elf, ranges: List[Tuple[int, int]], section: Optional[bytes] = None,
              ) -> Tuple[List[int], List[List[Fde]]]:
@@ -198,13 +210,19 @@ class SectionTest(unittest.TestCase):
             expected[start, end] = [other.cut(max(start, other.start), min(end, other.end))
                                     for other in fdes if other.start < end and other.end > start]
         sizes, found = self.copy(elf, list(expected))
+        bounds = room_bounds(path)
+        whole = {fde.start: fde for fde in fdes}
         for (at, wanted), size, copies in zip(expected.items(), sizes, found):
             self.assertGreater(size, 0, f"{path}: {at[0]:#x}..{at[1]:#x}")
             for one, other in zip(wanted, copies):
                 kept = "zR" + "".join(letter for letter in one.augmentation if letter in "SB")
                 self.assertEqual(other, one._replace(augmentation=kept), f"{path}: {at[0]:#x}")
             self.assertEqual(len(copies), len(wanted), f"{path}: {at[0]:#x}")
-        print(f"{path.name}: {len(expected)} ranges with {sum(map(len, found))} frames")
+            starts = [start for start, fde in whole.items() if fde.end > at[0] and start < at[1]]
+            self.assertLessEqual(size, 24 + sum(bounds[start] for start in starts), f"{path}: {at[0]:#x}")
+            self.largest = max(self.largest, size if len(wanted) == 1 else 0)
+        print(f"{path.name}: {len(expected)} ranges with {sum(map(len, found))} frames,"
+              f" of one {self.largest} bytes at most")
         return len(expected)
 
     def compile(self, *command: str) -> pathlib.Path:
