@@ -116,10 +116,14 @@ static bool write_profile(struct injecting *injecting)
     }
     /* An old profile must not have the new files. */
     unlink(injecting->request->output);
-    if (output_folder_finish(&injecting->files.folder))
-        return whole_file_finish(&output);
-    whole_file_drop(&output);
-    return false;
+    if (!output_folder_finish(&injecting->files.folder)) {
+        whole_file_drop(&output);
+        return false;
+    }
+    if (!whole_file_finish(&output))
+        return false;
+    output_folder_keep(&injecting->files.folder);
+    return true;
 }
 
 static bool inject_all(struct injecting *injecting)

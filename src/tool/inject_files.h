@@ -32,7 +32,7 @@ bool injected_files_add(struct injected_files *files, const struct profile_scan 
 /* The mappings by time. */
 void injected_files_sort(struct injected_files *files);
 
-/* After output_folder_finish(files->folder), or to leave nothing behind. */
+/* After output_folder_keep(files->folder), or to leave nothing behind. */
 void injected_files_free(struct injected_files *files);
 
 #endif

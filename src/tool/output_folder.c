@@ -180,13 +180,20 @@ bool output_folder_finish(struct output_folder *folder)
     remove_folder(folder->path);
     if (folder->temporary != NULL && rename(folder->temporary, folder->path) != 0) {
         complain("%s: %s", folder->path, strerror(errno));
-        output_folder_drop(folder);
         return false;
     }
-    free(folder->temporary);
-    free(folder->path);
-    *folder = (struct output_folder){0};
+    if (folder->temporary != NULL) {
+        free(folder->temporary);
+        folder->temporary = folder->path;
+        folder->path = NULL;
+    }
     return true;
+}
+
+void output_folder_keep(struct output_folder *folder)
+{
+    free(folder->temporary);
+    folder->temporary = NULL;
 }
 
 void output_folder_drop(struct output_folder *folder)

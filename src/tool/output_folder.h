@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 struct output_folder {
-    char *path;      /* absolute */
-    char *temporary; /* what it is called until then; NULL: there is none */
+    char *path;      /* absolute; NULL: it has that name */
+    char *temporary; /* what it is called now; NULL: there is none that output_folder_drop() would remove */
     mode_t mode;
 };
 
@@ -23,10 +23,13 @@ bool output_folder_open(struct output_folder *folder, const char *path, const ch
 int output_folder_file(struct output_folder *folder, const char *name);
 
 /* Gives it its name, in place of the one that had it; where there are no files, there is no folder
- * either. False, with a complaint; then nothing is left. Frees in any case. */
+ * either. False, with a complaint. */
 bool output_folder_finish(struct output_folder *folder);
 
-/* Leaves nothing behind. */
+/* What else belongs to it is there too. */
+void output_folder_keep(struct output_folder *folder);
+
+/* Frees it, and leaves nothing behind, but what was kept. */
 void output_folder_drop(struct output_folder *folder);
 
 #endif

@@ -6,7 +6,7 @@ import json
 import os
 import pathlib
 import subprocess
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Sequence
 
 TOOL = os.environ["JITDUMP_TOOL"]
 Object = dict[str, Any]
@@ -18,8 +18,9 @@ class Done(NamedTuple):
     err: str
 
 
-def run(*arguments: object, **options: Any) -> Done:
-    done = subprocess.run([TOOL, *map(str, arguments)], capture_output=True, check=False, **options)
+def run(*arguments: object, before: Sequence[object] = (), **options: Any) -> Done:
+    done = subprocess.run([*map(str, before), TOOL, *map(str, arguments)], capture_output=True, check=False,
+                          **options)
     return Done(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
 
 

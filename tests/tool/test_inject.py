@@ -24,6 +24,7 @@ EXAMPLES = os.environ.get("JITDUMP_EXAMPLES", "")
 SOURCE_RECORD = 827346261
 HEADER_TIME_AT = 24  # in a dump
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child"]
+RENAME = "?rename,?renameat,?renameat2"  # whichever the machine has
 # Runs workloads in containers, keeps a copy of what each has in its own file system, and prints the pids.
 CONTAINERS = """
 import json, os, pathlib, subprocess, sys
@@ -419,6 +420,76 @@ class Outputs(InjectTest):
         self.assertEqual(session.data.read_bytes(), profile)
         self.assertEqual(dump.read_bytes(), whole)
         self.assertTrue(link.is_symlink())
+
+    def test_calls_that_fail(self) -> None:
+        """Each system call that makes the output, at each time it is made: the output is as without, or is not there,
+        which is said; and nothing else is left."""
+        if not shutil.which("strace") or perf.run(["strace", "-qq", "-o", os.devnull, "true"],
+                                                  check=False).returncode != 0:
+            self.skipTest("strace is not installed, or may not trace")
+        session = self.session()
+        session.record(*SHORT, "lines")
+        session.inject()
+        good = self.left(session)
+        for fault in ("pwrite64:error=ENOSPC", "pwrite64:error=EIO", "openat:error=EACCES", "?mkdir,?mkdirat:error=EDQUOT",
+                      f"{RENAME}:error=EIO", "linkat:error=ENOSPC", "?fstat,?newfstatat:error=EIO",
+                      "pwrite64:signal=KILL", "linkat:signal=KILL", f"{RENAME}:signal=KILL"):
+            failed = 0
+            for when in range(1, 60):
+                shutil.rmtree(f"{session.injected}.jit", ignore_errors=True)
+                session.injected.unlink(missing_ok=True)
+                trace = session.directory / "trace"
+                calls, what = fault.split(":")
+                done = tool.run("inject", "-i", session.data, "-o", session.injected,
+                                before=["strace", "-qq", "-o", trace, "-e", f"trace={calls}", "-e",
+                                        f"inject={calls}:{what}:when={when}"])
+                text = trace.read_text(errors="replace")
+                trace.unlink()
+                left = self.left(session)
+                if "INJECTED" not in text and "killed by" not in text:
+                    self.assertEqual((done.status, left), (0, good), fault)
+                    break
+                with self.subTest(fault, when=when):
+                    failed += done.status != 0
+                    if "signal" in what:
+                        profile = left.get(session.injected.name)
+                        self.assertIn(profile, (None, good[session.injected.name]))
+                    elif done.status == 0:
+                        self.assertEqual(left, good)
+                    elif done.status == 1:
+                        self.assertIn("is left without names", done.err)
+                    else:
+                        self.assertNotEqual(done.err, "")
+                        self.assertEqual(left, {})
+                for path in session.directory.glob(f"{session.injected.name}.*"):
+                    if path.is_dir():
+                        shutil.rmtree(path)
+                    else:
+                        path.unlink()
+            print(f"{fault}: {failed} of {when - 1} runs failed")
+            self.assertGreater(when, 1, fault)
+
+    def left(self, session: Session) -> dict[str, bytes]:
+        """What lies under the output's name, and names made of it."""
+        return {str(path.relative_to(session.directory)): path.read_bytes()
+                for path in sorted(session.directory.rglob("*"))
+                if path.is_file() and session.injected.name in str(path)}
+
+    def test_no_room(self) -> None:
+        """A file system that is full, or may not be written to."""
+        session = self.session()
+        session.record(*SHORT, "lines")
+        place = session.directory / "place"
+        place.mkdir()
+        script = ('mount -t tmpfs -o size=$3 none "$1" && if [ "$3" = 1m ]; then mount -o remount,ro "$1"; fi && '
+                  '{ "$2" inject -i perf.data -o "$1/out"; echo "status $?"; ls "$1"; }')
+        for size, what in (("16k", "No space left on device"), ("1m", "Read-only file system")):
+            done = perf.run([*UNSHARE[:4], "sh", "-c", script, "sh", place, tool.TOOL, size], check=False,
+                            cwd=session.directory)
+            if "status" not in done.stdout:
+                self.skipTest("user namespaces, or file systems in them, are not permitted")
+            self.assertEqual(done.stdout, "status 2\n", done.stderr)
+            self.assertIn(what, done.stderr)
 
     def test_aux_traces(self) -> None:
         """Their events are passed through, and found by the feature that names their places."""
