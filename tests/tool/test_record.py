@@ -151,8 +151,11 @@ class Profiles(RecordTest):
         done = self.record("-o", "out", "--call-graph", "dwarf,2048", "--", BF[0], "--jitdump",
                            BF[1])
         self.check(done, self.output)
-        self.assertRegex(done.err, r"whole chain +\d+ .*%  \(of the first 2000, by perf\)\n")
-        self.assertGreaterEqual(self.number(done, "whole chain"), 0.99 * 2000)
+        said = re.search(r"whole chain +(\d+) +([0-9.]+) %  \(of the first 2000, by perf\)\n", done.err)
+        self.assertTrue(said, done.err)
+        # The 2000 are also those in what generated code has called, which here are few.
+        self.assertGreater(int(said[1]), 1500)
+        self.assertGreaterEqual(float(said[2]), 99)
 
     def test_below(self) -> None:
         """Samples in what generated code has called: bf's output."""
