@@ -25,7 +25,8 @@ static void tell_clock(const struct injected_dump *dump)
     switch (dump->clock.kind) {
     case CLOCK_INFERRED:
         complain("%s: the profile has another clock (perf record -k mono was not given): the times "
-                 "are fitted by the dump's mapping, to some microseconds", dump->path);
+                 "are fitted by the dump's mapping, to some microseconds, or milliseconds on a busy machine",
+                 dump->path);
         break;
     case CLOCK_ROUGH:
         complain("%s: the profile has another clock (perf record -k mono was not given), and the "

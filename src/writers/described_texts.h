@@ -35,6 +35,7 @@ struct described_texts {
     } *texts;
     uint32_t capacity;
     struct bytes scratch;
+    struct bytes path;
     bool failed; /* no memory; see also described_texts_failed() */
 };
 

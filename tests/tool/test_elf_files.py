@@ -6,6 +6,7 @@ whole or not at all.
 """
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import unittest
@@ -106,6 +107,21 @@ class FilesTest(OutputFile, unittest.TestCase):
         self.assertEqual(names, [b"<anonymous>", b"a?b?c?", *given[2:]])
         self.assertEqual(run("addr2line", "-f", "-e", self.output, hex(BASE + 16)).splitlines()[0],
                          "a?b?c?")
+
+    def test_urls(self) -> None:
+        """Of a local file, as Node calls its modules: the path, by which the file can be opened."""
+        given = {b"file:///home/me/a.mjs": "/home/me/a.mjs", b"file:///a%20%C3%bc%2F%zz%4": "/a \u00fc/%zz%4",
+                 b"file:///a%0ab": "/a?b", b"file://host/a": "file://host/a", b"file:/": "file:/",
+                 b"https://host/a%20b": "https://host/a%20b"}
+        for number, file in enumerate(given):
+            address = BASE + 16 * number
+            self.dump.record(dump_bytes.DEBUG_INFO, struct.pack("=QQQII", address, 1, address, 7, 0) +
+                             file + b"\0")
+            self.dump.load(address, 16, b"f")
+        self.convert_well()
+        lines = run("addr2line", "-e", self.output,
+                    *[hex(BASE + 16 * number) for number in range(len(given))]).splitlines()
+        self.assertEqual(lines, [f"{path}:7" for path in given.values()])
 
     def build_id(self, *options: str) -> str:
         done = self.convert(*options)
