@@ -3,16 +3,19 @@
 
     dependencies.py           the drawing
     dependencies.py --check   fails where a folder knows one that it must not, where files include each
-                              other in a circle, and where docs/design.md has another drawing
+                              other in a circle, where docs/design.md has another drawing, and where something
+                              else lies at the top of the repository
     dependencies.py --dot     the same for graphviz
 """
 import pathlib
 import re
+import subprocess
 import sys
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 SRC = PROJECT / "src"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+TOP = {"CMakeLists.txt", "LICENSE", "README.md", "docs", "examples", "include", "src", "tests"}
 
 # From the lowest. A folder may know those that it names, and itself.
 MAY_KNOW = {
@@ -86,6 +89,13 @@ def circle(graph):
     return None
 
 
+def strangers():
+    """What lies at the top of the repository and does not belong there, as what a tool has left."""
+    git = subprocess.run(["git", "-C", str(PROJECT), "ls-files"], capture_output=True, text=True, check=False)
+    top = {line.strip('"').split("/")[0] for line in git.stdout.splitlines()}  # none: no checkout
+    return sorted(name for name in top - TOP if not name.startswith("."))
+
+
 def main():
     rooms, modules, wrong = {}, {}, []
     for path in source_files():
@@ -117,6 +127,8 @@ def main():
     if "--check" not in sys.argv:
         print(drawn, end="")
         return 0
+    for name in strangers():
+        wrong.append(f"{name} does not belong at the top of the repository")
     found = circle(modules)
     if found:
         wrong.append("a circle: " + " -> ".join(found))
