@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* From about here on it takes perf inject seconds. */
+/* With about this many functions perf inject takes seconds. */
 #define MANY_FUNCTIONS 10000
 
 static int shown_size(struct span name)
@@ -116,8 +116,8 @@ static void check_load(struct findings *findings, const struct dump_reader *read
     waiting->code_size += load.code_size;
 }
 
-/* The data as they lie there: a header in front of the frames begins with its version, 1, which would
- * be the first byte of a frame's length. */
+/* In the order in which they lie there: a header in front begins with its version, 1. Frames
+ * begin with a length, whose first byte would be 1 then. */
 static void check_unwinding(struct findings *findings, const struct dump_reader *reader,
                             const struct dump_record *record)
 {
@@ -141,7 +141,7 @@ static void check_unwinding(struct findings *findings, const struct dump_reader 
         jd_finding_add(findings, FINDING_UNWINDING_ORDER, record->offset, "%s", "");
 }
 
-/* Kinds of which nothing but that is of interest. */
+/* Of these kinds nothing else is checked. */
 static void check_readable(struct findings *findings, const struct dump_reader *reader,
                            const struct dump_record *record)
 {

@@ -47,7 +47,7 @@ void jd_check_lines(struct findings *findings, const struct history *history,
         jd_finding_add(findings, FINDING_LINES_ADDRESS, record.offset, "%.*s", name_size, name);
     if (count == 0)
         return;
-    /* What else is found is so beside that. */
+    /* What follows is checked whether or not the addresses are shifted. */
     if (history->line_bias != 0)
         jd_finding_add(findings, FINDING_LINES_HEADER_ADDED, record.offset, "%.*s", name_size, name);
     if (entries.names_are_lost)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* A life with what perf takes it for: code, and its unwinding data behind it (P15). */
+/* A life as perf sees it: the code with its unwinding data behind it (P15). */
 struct place {
     const struct life *life;
     uint64_t code_end;
@@ -107,8 +107,8 @@ static struct named *sort_names(const struct history *history)
     return names;
 }
 
-/* An emitter that moves code loads it anew elsewhere, one function after the other: what was copied is
- * not run any more. */
+/* An emitter that moves its code loads one function after the other at the new place, and no
+ * longer runs the old ones. */
 #define MOVED_TOGETHER 1000000 /* ns */
 
 struct checking {
@@ -139,7 +139,7 @@ static bool is_replaced(const struct checking *checking, const struct place *pla
            (next.timestamp <= time || next.timestamp - time <= MOVED_TOGETHER);
 }
 
-/* Each address in the room is looked at once, by halving: an address may have been used very often. */
+/* Finds each address in the room by halving: one address may have been used very often. */
 static void check_room(const struct checking *checking, uint32_t self)
 {
     const struct place *const places = checking->places;

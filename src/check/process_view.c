@@ -70,8 +70,8 @@ static bool has_executed(const struct perf_data *data, const struct perf_event *
            cursor.error == NULL;
 }
 
-/* Events come in no strict order, so that a parent's own fork may lie behind: once more from the
- * start for each. */
+/* Events are not strictly in order: the fork of a parent may come later in the file. So each
+ * step looks from the start. */
 static bool find_parent(struct reading *reading)
 {
     struct process_view *const view = reading->view;

@@ -63,7 +63,8 @@ static void check_clock(struct checking *checking, const struct perf_data *data)
     times->shift = view->dump.time - header->timestamp;
 }
 
-/* Of what it has from others; where their clock is another, what lay there at any time counts. */
+/* The clock of inherited code. If its times can't be compared with the profile's, code counts
+ * that lay there at any time. */
 static void set_inherited_clock(struct checking *checking, const struct perf_data *data,
                                 struct known_code *code)
 {

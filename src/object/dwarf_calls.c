@@ -20,7 +20,7 @@ struct reading {
     struct dwarf_abbrevs abbrevs;
     uint64_t abbrevs_of;
     bool abbrevs_read;
-    /* Of each open list of children the call that they belong to. */
+    /* For each open list of children, the call that it belongs to. */
     uint32_t *stack;
     size_t depth;
     size_t stack_capacity;
@@ -184,7 +184,7 @@ static bool read_units(struct reading *reading)
     return true;
 }
 
-/* Tables of which no unit tells. */
+/* Line tables that no unit names. */
 static void read_other_lines(struct reading *reading)
 {
     struct cursor cursor = jd_dwarf_cursor(reading->dwarf, reading->dwarf->line, 0);

@@ -28,7 +28,7 @@ bool jd_dwarf_cu_read(struct cursor *cursor, const struct dwarf *dwarf, struct d
         cu->unit.address_size = cursor_u8(&header, cut);
     }
     cu->entries = cursor_offset(&header);
-    /* Tables of version 5 begin with a header, which the base that most units tell is behind of. */
+    /* Tables of version 5 begin with a header. The base that a unit gives points behind it. */
     cu->unit.str_offsets_base = cu->unit.is_64 ? 16 : 8;
     cu->unit.addr_base = cu->unit.is_64 ? 16 : 8;
     cu->unit.rnglists_base = cu->unit.is_64 ? 20 : 12;
@@ -135,7 +135,7 @@ bool jd_dwarf_die_read(struct cursor *cursor, const struct dwarf_unit *unit,
     return read_die(cursor, unit, NULL, abbrevs, die);
 }
 
-/* Twice: what the bases are may be said behind what needs them. */
+/* Read twice: the bases may come after the attributes that need them. */
 bool jd_dwarf_cu_describe(struct dwarf_cu *cu, const struct dwarf_abbrevs *abbrevs)
 {
     struct cursor cursor = jd_dwarf_cursor(cu->unit.dwarf, cu->unit.dwarf->info, cu->entries);

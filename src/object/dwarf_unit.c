@@ -250,7 +250,7 @@ static bool read_number(struct cursor *cursor, const struct dwarf_unit *unit, ui
     return true;
 }
 
-/* What is of no use here, but has to be stepped over. False: the form is not known. */
+/* Steps over a value that is not used. False: the form is not known. */
 static bool skip(struct cursor *cursor, const struct dwarf_unit *unit, uint64_t form,
                  struct dwarf_value *value)
 {
@@ -294,7 +294,7 @@ bool jd_dwarf_form(struct cursor *cursor, const struct dwarf_unit *unit, uint64_
                    int64_t implicit, struct dwarf_value *value)
 {
     *value = (struct dwarf_value){0};
-    /* Once: a form that is said to be said by the data may not be said there again. */
+    /* Once: DW_FORM_indirect must not name itself again. */
     if (form == DW_FORM_indirect)
         form = jd_cursor_uleb128(cursor, cut);
     if (!read_text_or_address(cursor, unit, form, value) &&

@@ -124,7 +124,7 @@ static Elf64_Sym symbol_at(const struct elf_section *table, uint64_t index)
     return symbol;
 }
 
-/* While they are sorted: `order` is the better the smaller it is. */
+/* For sorting: of symbols at one address the one with the smallest `order` is kept. */
 struct candidate {
     struct elf_function function;
     uint64_t section_end;

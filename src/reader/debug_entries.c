@@ -7,7 +7,7 @@ static const char cut[] = "JIT_CODE_DEBUG_INFO: shorter than its entries";
 enum {
     /* Some emitters pad the record to a multiple of this. */
     PADDING_LIMIT = 8,
-    /* So many bytes of a name the allocator overwrites. */
+    /* How many bytes at the start of a freed name the allocator overwrites. */
     LOST_SIZE = 16
 };
 

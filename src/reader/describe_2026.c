@@ -313,7 +313,7 @@ enum described jd_describe_2026(struct describing *describing)
 {
     struct description *const description = describing->description;
     struct cursor *const cursor = &describing->cursor;
-    cursor_u64(cursor, cut); /* code_addr: the load's counts */
+    cursor_u64(cursor, cut); /* code_addr: the one in the load is used */
     const uint64_t offset_count = cursor_u64(cursor, cut);
     const uint64_t position_count = cursor_u64(cursor, cut);
     const uint64_t string_count = cursor_u64(cursor, cut);

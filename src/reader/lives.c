@@ -131,8 +131,8 @@ static int compare_addresses(const void *left, const void *right)
     return l->life < r->life ? -1 : l->life > r->life;
 }
 
-/* The lives as they pass: of each its address's rank, and of each rank the life that is there or was
- * there last. */
+/* While the lives are walked through: the rank of each life's address, and for each rank the
+ * life that is there, or was there last. */
 struct passing {
     struct history *history;
     uint32_t *rank;
@@ -196,8 +196,8 @@ static void cover(struct passing *passing, uint32_t rank, uint32_t by)
     passing->history->lives[covered].covered_by = by;
 }
 
-/* Ends what lies where this life begins. What is live is disjoint, so that of all that begins below it
- * the nearest alone can reach into it. */
+/* Ends what lies where this life begins. Live code never overlaps, so of all that begins below,
+ * only the nearest can reach into it. */
 static void pass(struct passing *passing, uint32_t index)
 {
     const struct history *const history = passing->history;

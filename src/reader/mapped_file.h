@@ -21,12 +21,12 @@ struct mapped_file {
 int jd_mapped_file_open(struct mapped_file *file, const char *path);
 void jd_mapped_file_close(struct mapped_file *file);
 
-/* For passing through a file that is larger than what one wants to occupy: gives the memory of what
- * lies between `*passed` and `offset` back, once that is 16 MiB, and moves `*passed` up. What is looked
- * at again is read again. Returns whether it has moved. */
+/* For reading a large file from front to back without keeping it in memory: gives back the
+ * memory between `*passed` and `offset` once that is 16 MiB, and moves `*passed` up. What is
+ * looked at again is read from the file again. Returns whether it has moved. */
 bool jd_mapped_file_pass(const struct mapped_file *file, uint64_t *passed, uint64_t offset);
 
-/* The same for who goes through it in no order: gives all of its memory back. */
+/* The same where the file is read in no order: gives all of its memory back. */
 void jd_mapped_file_release(const struct mapped_file *file);
 
 #endif

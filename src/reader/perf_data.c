@@ -82,7 +82,7 @@ static uint32_t attr_u32(const unsigned char *attr, uint64_t size, uint64_t offs
 
 static bool read_attr(struct perf_data *data, uint64_t offset, struct perf_attr *attr)
 {
-    /* What a newer kernel has put between is not looked at: the ids' place is at the end. */
+    /* Newer kernels have larger attributes; the place of the ids is at the end of each. */
     const uint64_t size = data->header.attr_size - sizeof(struct perf_data_section);
     const unsigned char *const from = data->file.data + offset;
     *attr = (struct perf_attr){

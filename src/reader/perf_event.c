@@ -17,8 +17,8 @@ static uint64_t if_recorded(struct cursor *cursor, const struct perf_attr *attr,
     return (attr->sample_type & (uint64_t)what) != 0 ? cursor_u64(cursor, too_short) : 0;
 }
 
-/* How long the trailer is, and what it says. Takes it off the cursor's end, so that a string before
- * it ends where it does. */
+/* Reads the trailer and cuts it off the cursor's end, so that a string in front of it ends in
+ * time. */
 static void take_trailer(struct cursor *cursor, const struct perf_attr *attr,
                          struct perf_event_stamp *stamp)
 {
@@ -119,7 +119,7 @@ bool jd_perf_task(const struct perf_data *data, const struct perf_event *event,
     return done(&cursor, problem);
 }
 
-/* PERF_SAMPLE_READ: counters, of which nothing is wanted here. */
+/* PERF_SAMPLE_READ: counters, which are not used. */
 static void skip_counters(struct cursor *cursor, const struct perf_attr *attr)
 {
     const uint64_t format = attr->read_format;
@@ -146,7 +146,7 @@ static void skip_branches(struct cursor *cursor, const struct perf_attr *attr)
         cursor_take(cursor, count * 24, too_short);
 }
 
-/* The part that was copied; there may be less on the stack than was asked for. */
+/* How much was copied: the stack may be shorter than what was asked for. */
 static void take_stack(struct cursor *cursor, struct perf_sample *sample)
 {
     const uint64_t room = cursor_u64(cursor, too_short);

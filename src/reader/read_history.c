@@ -15,8 +15,8 @@ struct reading {
     const struct problems *problems;
     /* What belongs to the next load. */
     struct piece described;
-    /* Of all tables of lines, where they begin in their code: the lowest, and how many begin behind the
-     * code, or at the very bias. */
+    /* Where tables of lines begin in their code: the lowest offset, how many begin behind the
+     * code, and how many exactly at the bias. */
     uint64_t lowest_line;
     uint64_t table_count;
     uint64_t behind_code;
@@ -70,8 +70,9 @@ static void note_lines(struct reading *reading, const struct piece *piece)
     reading->at_bias += line == ELF_HEADER_BIAS;
 }
 
-/* No table begins below the bias, and there is a sign that this is no chance: the names are V8's, or
- * some table would lie behind its code, or all of several begin there. */
+/* The addresses are taken to be too high if no table begins below the bias, and one thing more
+ * is so: the names are V8's, a table would lie behind its code, or there are several and all
+ * begin at the bias. */
 static uint64_t line_bias(const struct reading *reading)
 {
     const bool all = reading->table_count > 1 && reading->at_bias == reading->table_count;

@@ -16,7 +16,6 @@
 
 extern char **environ;
 
-/* A nameless file with the code in it. */
 static FILE *write_code(const struct disassembly *disassembly)
 {
     FILE *const file = tmpfile();

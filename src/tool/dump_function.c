@@ -66,7 +66,8 @@ static bool life_is_wanted(const struct history *history, const struct wanted *w
             wanted->address - life->address < life_size(history, life));
 }
 
-/* Whether the piece is meant, and the address at which to show it: that of its last life which fits. */
+/* Whether the piece is asked for, and where it is to be shown: at the address of its last life
+ * that fits. */
 static bool piece_is_wanted(const struct history *history, const struct wanted *wanted,
                             const struct piece *piece, uint64_t *address)
 {

@@ -44,8 +44,8 @@ static void print_help(void)
          "Exit status: 0 if all is well, 1 if the answer is no, 2 if there is trouble.");
 }
 
-/* Files are read by mapping them, and this is how the kernel says that one is no longer as long as it
- * was: its writer has cut it back, or begun anew. */
+/* Files are read by mapping them. This signal says that one has become shorter: its writer has
+ * cut it back, or begun anew. */
 static void file_cut(int signal_number)
 {
     static const char message[] =

@@ -82,7 +82,8 @@ int output_finish(int status)
     finished = true;
     bool failed = output_failed();
     errno = 0;
-    /* Where it was closed from the start, that is an error only of what had something to say. */
+    /* Standard output that was closed from the start is an error only if there was something to
+     * print. */
     if (fflush(stdout) != 0 || (fclose(stdout) != 0 && errno != EBADF)) {
         failed = true;
         if (first_error == 0)

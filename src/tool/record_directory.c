@@ -12,7 +12,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* A profile tells of its user's programs, and dumps are trusted by who reads them. */
+/* A profile tells of its user's programs, and readers trust dumps: nobody else may look, or
+ * write. */
 enum { MODE = 0700, NUMBER_MAX = 9999 };
 
 static bool fail(const char *path, int error)

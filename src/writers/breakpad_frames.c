@@ -61,14 +61,14 @@ static bool is_kept(const struct frame_rule *rule)
     return rule->kind == FRAME_UNSPECIFIED || rule->kind == FRAME_SAME_VALUE;
 }
 
-/* Whether a line can say it. */
+/* Whether a line can express it. */
 static bool is_sayable(const struct breakpad_cpu *cpu, const struct frame_rule *rule)
 {
     return rule->kind == FRAME_OFFSET || rule->kind == FRAME_VAL_OFFSET ||
            (rule->kind == FRAME_REGISTER && rule->reg < cpu->register_count);
 }
 
-/* A sayable rule for where the value is that a register had in the caller. */
+/* The rule, as text, for where the caller's value of a register is. */
 static void put_rule(const struct breakpad_frames *frames, const struct frame_rule *rule,
                      struct bytes *line)
 {
@@ -136,8 +136,8 @@ static void close_lines(struct breakpad_frames *frames)
         bytes_copy(text, frames->changes.data, frames->changes.size);
 }
 
-/* A register that lines have said something of, and of which nothing can be said any more: only new lines
- * forget it. */
+/* A register that lines have a rule for, and that has none now: only beginning new lines takes
+ * the rule away. */
 static bool must_forget(const struct breakpad_frames *frames, const struct frame_row *row)
 {
     for (uint32_t reg = 0; reg < frames->cpu->register_count; reg++)

@@ -221,7 +221,7 @@ static void put_module(struct breakpad *breakpad)
     bytes_u8(text, '\n');
 }
 
-/* breakpad's reader takes a first word of digits for something else. */
+/* Breakpad's reader takes a first word of digits for a file's number (B10). */
 static bool begins_with_digits(const char *name)
 {
     const size_t digits = strspn(name, "0123456789");

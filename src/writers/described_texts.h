@@ -1,6 +1,6 @@
 /*
  * Names and files of descriptions, each once in a table of the output. A piece refers to the same
- * few strings over and over: of each it is looked up once where it is in the table.
+ * few strings again and again, so each is looked up in the table once for a piece.
  */
 #ifndef JITDUMP_WRITERS_DESCRIBED_TEXTS_H
 #define JITDUMP_WRITERS_DESCRIBED_TEXTS_H

@@ -94,7 +94,7 @@ static bool have_one_name(const struct piece *a, const struct piece *b)
            (a->name.size == 0 || memcmp(a->name.data, b->name.data, (size_t)a->name.size) == 0);
 }
 
-/* Of the first piece, which ends where the last one does. */
+/* Named after the first piece; it ends where the last one does. */
 static void add_symbol(struct elf *elf, const struct placed *first, const struct placed *last)
 {
     const struct span name = printable_name(first->piece->name, TEXT_BYTES, &elf->scratch);
@@ -343,7 +343,7 @@ static void put_build_id(struct elf *elf, struct bytes *to)
 
 /* The file */
 
-/* Far enough from the last one that there is for sums not to wrap. */
+/* Far enough below the highest one that sums do not wrap. */
 static uint64_t last_address(const struct elf *elf)
 {
     return elf->machine.address_size == 8 ? UINT64_MAX - 2 * ELF_REACH : UINT32_MAX;

@@ -28,8 +28,8 @@ const char *function_frames_find(struct function_frames *frames, const struct hi
 static const char *place_fde(const struct function_frames *frames, struct frame_fde *fde)
 {
     uint64_t offset = fde->address - frames->loaded_at;
-    /* One entry that is as long as the code is the code's, whatever its emitter took the place of
-     * the data for. */
+    /* A single entry that is as long as the code is taken for the code's, wherever its emitter
+     * thought that the data lie. */
     if (offset >= frames->size && fde->size == frames->size)
         offset = 0;
     if (offset >= frames->size)
@@ -56,7 +56,7 @@ const char *function_frames_read(const struct function_frames *frames, unsigned 
     struct span section = frames->eh_frame;
     uint64_t address = frames->loaded_at + (frames->size + 7) / 8 * 8;
     if (is_header_first(section)) {
-        /* Both lie together: the section is what is behind the first so many bytes. */
+        /* Both lie together; the frames follow the header's bytes. */
         section.data += frames->eh_frame_hdr.size;
         address += frames->eh_frame_hdr.size;
     }

@@ -23,8 +23,8 @@ enum {
     FIRST_SPECIAL = 4,
     OPCODE_MAX = 255,
 
-    /* So many differences of lines a special opcode may have, at most: the fewer, the more bytes of
-     * code it can pass. */
+    /* How many line differences special opcodes have at most: the fewer, the more bytes of code
+     * each can pass. */
     WINDOW_MAX = 15,
 
     /* Calls inlined deeper than this are left out: their code is then that of the one around. */

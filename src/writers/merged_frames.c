@@ -58,7 +58,7 @@ static size_t add_cie(struct merged_frames *frames, const struct frame_cie *cie)
         return 0;
     const size_t size = bytes->size - start;
     for (uint32_t i = 0; i < KEPT && i < frames->cie_count; i++) {
-        /* Its length, too, is among the compared bytes. */
+        /* The length is compared, too. */
         if (memcmp(bytes->data + frames->cies[i], bytes->data + start, size) == 0) {
             bytes->size = start;
             return frames->cies[i];
@@ -110,8 +110,8 @@ static const char *add_fde(struct merged_frames *frames, size_t cie, const struc
 
 /* A function's data */
 
-/* Returns NULL, or why they are no call frame instructions that mean the same at another place. To
- * carry them out would take ten times as long. */
+/* Returns NULL, or why these instructions would mean something else at another place. Carrying
+ * them out to see would take ten times as long. */
 static const char *check_instructions(struct span instructions, bool swapped)
 {
     struct cursor cursor = {.at = instructions.data,
