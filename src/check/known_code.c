@@ -45,12 +45,8 @@ uint64_t jd_known_time(const struct known_times *times, uint64_t time)
 {
     if (time == UINT64_MAX)
         return time;
-    if (!times->converts)
-        return time + times->shift;
-    const uint64_t quotient = time >> times->time_shift;
-    const uint64_t remainder = time & ((UINT64_C(1) << times->time_shift) - 1);
-    return times->time_zero + quotient * times->time_mult +
-           (remainder * times->time_mult >> times->time_shift);
+    return times->conversion.known ? jd_perf_convert(&times->conversion, time)
+                                   : time + times->shift;
 }
 
 /* How many lives begin at an address below this one. */

@@ -6,14 +6,14 @@
 #define JITDUMP_CHECK_KNOWN_CODE_H
 
 #include "reader/history.h"
+#include "reader/perf_event.h"
 
 /* How the dump's times are those of a profile. */
 struct known_times {
     /* Whether they can be compared. */
     bool comparable;
-    /* TSC: converted as the kernel says. Else the shift is to be added. */
-    bool converts;
-    uint64_t time_shift, time_mult, time_zero;
+    /* Of TSC times. Where it is not known, the shift is to be added. */
+    struct perf_conversion conversion;
     uint64_t shift;
     /* How early a sample may seem to be. */
     uint64_t tolerance;

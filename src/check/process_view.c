@@ -10,18 +10,6 @@ struct reading {
     struct problem problem;
 };
 
-static bool begins_with(struct span name, const char *text)
-{
-    const size_t size = strlen(text);
-    return name.size >= size && memcmp(name.data, text, size) == 0;
-}
-
-bool jd_is_anonymous(struct span name)
-{
-    return begins_with(name, "//anon") || begins_with(name, "[anon:") ||
-           begins_with(name, "/memfd:");
-}
-
 /* Whether the last part of the name is `base`. */
 static bool is_called(struct span name, const char *base)
 {
@@ -133,14 +121,6 @@ static bool add_sample(struct reading *reading, const struct perf_sample *sample
     return true;
 }
 
-static void read_conversion(struct process_view *view, struct cursor cursor)
-{
-    view->time_shift = cursor_u64(&cursor, "");
-    view->time_mult = cursor_u64(&cursor, "");
-    view->time_zero = cursor_u64(&cursor, "");
-    view->has_conversion = cursor.error == NULL && view->time_shift < 64;
-}
-
 static bool is_recent(const struct reading *reading, uint32_t pid, uint64_t time)
 {
     const struct process_view *const view = reading->view;
@@ -181,7 +161,7 @@ static enum view_error take_event(struct reading *reading, const struct perf_eve
         return VIEW_OK;
     }
     case PERF_EVENT_TIME_CONV:
-        read_conversion(view, jd_perf_event_cursor(reading->data, event));
+        view->conversion = jd_perf_conversion(reading->data, event);
         return VIEW_OK;
     default:
         return VIEW_OK;

@@ -49,9 +49,7 @@ struct process_view {
     bool compressed;
     bool stack_copies;
     uint64_t lost;
-    /* Of PERF_EVENT_TIME_CONV. */
-    bool has_conversion;
-    uint64_t time_shift, time_mult, time_zero;
+    struct perf_conversion conversion;
 };
 
 enum view_error { VIEW_OK, VIEW_UNREADABLE, VIEW_NO_MEMORY };
@@ -64,8 +62,5 @@ void jd_process_view_free(struct process_view *view);
 /* What was mapped at the address at that time; NULL: nothing is known. */
 const struct viewed_mapping *jd_process_view_at(const struct process_view *view, uint64_t time,
                                                 uint64_t address);
-
-/* Whether perf takes the mapping for memory of no file, and drops it where a dump has code (P17). */
-bool jd_is_anonymous(struct span name);
 
 #endif

@@ -34,10 +34,8 @@ static bool is_monotonic(const struct perf_data *data)
 
 static void convert(struct known_times *times, const struct process_view *view)
 {
-    times->converts = times->comparable = view->has_conversion;
-    times->time_shift = view->time_shift;
-    times->time_mult = view->time_mult;
-    times->time_zero = view->time_zero;
+    times->conversion = view->conversion;
+    times->comparable = view->conversion.known;
 }
 
 static void check_clock(struct checking *checking, const struct perf_data *data)
@@ -47,7 +45,7 @@ static void check_clock(struct checking *checking, const struct perf_data *data)
     struct known_times *const times = &checking->known[0].times;
     if ((header->flags & JITDUMP_FLAGS_ARCH_TIMESTAMP) != 0) {
         convert(times, view);
-        if (!view->has_conversion)
+        if (!view->conversion.known)
             jd_finding_add(checking->findings, FINDING_TIME_CONVERSION, FINDING_NOWHERE, "%s", "");
         return;
     }
@@ -102,7 +100,7 @@ static const struct viewed_mapping *hiding(const struct checking *checking,
     const struct viewed_mapping *const mapping =
         jd_process_view_at(&checking->view, time, address);
     if (!known->times.comparable || mapping == NULL || !mapping->executable ||
-        jd_is_anonymous(mapping->name) ||
+        jd_perf_is_anonymous(mapping->name) ||
         mapping->time <= jd_known_time(&known->times, life->begin))
         return NULL;
     return mapping;
@@ -140,7 +138,7 @@ static bool is_whole(const struct checking *checking, const struct viewed_sample
             continue;
         const struct viewed_mapping *const mapping =
             jd_process_view_at(&checking->view, sample->time, address);
-        if (mapping == NULL || jd_is_anonymous(mapping->name))
+        if (mapping == NULL || jd_perf_is_anonymous(mapping->name))
             return false;
         in_file = true;
     }
@@ -195,7 +193,7 @@ static void check_unknown(struct checking *checking, const struct viewed_sample 
     }
     const struct viewed_mapping *const mapping =
         jd_process_view_at(&checking->view, sample->time, sample->ip);
-    if (mapping != NULL && !jd_is_anonymous(mapping->name))
+    if (mapping != NULL && !jd_perf_is_anonymous(mapping->name))
         return;
     /* Is there any function in the same mapping? */
     const bool described =

@@ -85,7 +85,7 @@ static bool hides_living_code(const struct looking *looking,
 static bool hides(struct looking *looking, const struct scanned_mapping *mapping)
 {
     /* A JIT puts its next object's data there, say. Nobody asks perf what such memory is. */
-    if (jd_scan_is_anonymous(mapping->name) && !mapping->executable &&
+    if (jd_perf_is_anonymous(mapping->name) && !mapping->executable &&
         jd_ranges_overlap(looking->holes, mapping->begin, mapping->end) &&
         jd_scan_descends(looking->scan, mapping->pid, looking->pid))
         return true;
@@ -93,7 +93,7 @@ static bool hides(struct looking *looking, const struct scanned_mapping *mapping
         !jd_scan_descends(looking->scan, mapping->pid, looking->pid))
         return false;
     /* Made writable for a moment, memory without a file is not executable, and hides all the same. */
-    return jd_scan_is_anonymous(mapping->name) ||
+    return jd_perf_is_anonymous(mapping->name) ||
            (mapping->executable && hides_living_code(looking, mapping));
 }
 

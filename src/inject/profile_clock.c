@@ -7,12 +7,9 @@ struct profile_clock jd_profile_clock(const struct profile_scan *scan, const str
     const struct jitdump_file_header *const header = &history->reader.header;
     const struct perf_attr *const attr = &data->attrs[0];
     if ((header->flags & JITDUMP_FLAGS_ARCH_TIMESTAMP) != 0) {
-        if (!scan->has_conversion)
+        if (!scan->conversion.known)
             return (struct profile_clock){.kind = CLOCK_UNKNOWN};
-        return (struct profile_clock){.kind = CLOCK_CONVERTED,
-                                      .time_shift = scan->time_shift,
-                                      .time_mult = scan->time_mult,
-                                      .time_zero = scan->time_zero};
+        return (struct profile_clock){.kind = CLOCK_CONVERTED, .conversion = scan->conversion};
     }
     if ((attr->flags & PERF_ATTR_USE_CLOCKID) != 0 && attr->clockid == PERF_CLOCK_MONOTONIC)
         return (struct profile_clock){.kind = CLOCK_SAME};
@@ -33,8 +30,5 @@ uint64_t jd_profile_time(const struct profile_clock *clock, uint64_t time)
         return 0;
     if (clock->kind != CLOCK_CONVERTED)
         return time + clock->shift;
-    const uint64_t quotient = time >> clock->time_shift;
-    const uint64_t remainder = time & ((UINT64_C(1) << clock->time_shift) - 1);
-    return clock->time_zero + quotient * clock->time_mult +
-           (remainder * clock->time_mult >> clock->time_shift);
+    return jd_perf_convert(&clock->conversion, time);
 }

@@ -16,7 +16,7 @@ struct profile_clock {
         CLOCK_UNKNOWN    /* all of the dump's times are before the profile */
     } kind;
     uint64_t shift; /* to be added, modulo 2^64 */
-    uint64_t time_shift, time_mult, time_zero;
+    struct perf_conversion conversion;
 };
 
 /* `mapping` is the dump's own in the profile. */

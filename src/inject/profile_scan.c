@@ -16,18 +16,6 @@ void jd_profile_scan_free(struct profile_scan *scan)
 
 /* Names */
 
-static bool begins_with(struct span name, const char *text)
-{
-    const size_t size = strlen(text);
-    return name.size >= size && memcmp(name.data, text, size) == 0;
-}
-
-bool jd_scan_is_anonymous(struct span name)
-{
-    return begins_with(name, "//anon") || begins_with(name, "[anon:") ||
-           begins_with(name, "/memfd:");
-}
-
 uint32_t jd_scan_dump_pid(struct span name)
 {
     static const char prefix[] = "jit-", suffix[] = ".dump";
@@ -36,7 +24,7 @@ uint32_t jd_scan_dump_pid(struct span name)
         begin--;
     const struct span base = {name.data + begin, name.size - begin};
     const uint64_t affixes = sizeof(prefix) - 1 + sizeof(suffix) - 1;
-    if (base.size <= affixes || !begins_with(base, prefix) ||
+    if (base.size <= affixes || memcmp(base.data, prefix, sizeof(prefix) - 1) != 0 ||
         memcmp(base.data + base.size - (sizeof(suffix) - 1), suffix, sizeof(suffix) - 1) != 0)
         return 0;
     uint64_t pid = 0;
@@ -120,14 +108,6 @@ static enum scan_error take_fork(struct profile_scan *scan, const struct perf_da
     return SCAN_OK;
 }
 
-static void take_conversion(struct profile_scan *scan, struct cursor cursor)
-{
-    scan->time_shift = cursor_u64(&cursor, "");
-    scan->time_mult = cursor_u64(&cursor, "");
-    scan->time_zero = cursor_u64(&cursor, "");
-    scan->has_conversion = cursor.error == NULL && scan->time_shift < 64;
-}
-
 static enum scan_error take_event(struct profile_scan *scan, const struct perf_data *data,
                                   const struct perf_event *event, struct problem *problem)
 {
@@ -138,7 +118,7 @@ static enum scan_error take_event(struct profile_scan *scan, const struct perf_d
     case PERF_EVENT_FORK:
         return take_fork(scan, data, event, problem);
     case PERF_EVENT_TIME_CONV:
-        take_conversion(scan, jd_perf_event_cursor(data, event));
+        scan->conversion = jd_perf_conversion(data, event);
         return SCAN_OK;
     default:
         return SCAN_OK;
@@ -168,7 +148,7 @@ static enum scan_error find_code(struct profile_scan *scan)
         bool executable = false;
         for (end = begin; end < count && by_file(&mappings[begin], &mappings[end]) == 0; end++)
             executable = executable || mappings[end]->executable;
-        const bool has_file = !jd_scan_is_anonymous(mappings[begin]->name);
+        const bool has_file = !jd_perf_is_anonymous(mappings[begin]->name);
         for (uint64_t i = begin; i < end; i++)
             mappings[i]->of_code = has_file ? executable : mappings[i]->executable;
     }
@@ -203,7 +183,7 @@ enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *dat
 
 static bool occupies(const struct scanned_mapping *mapping, enum scan_occupied by)
 {
-    const bool has_file = !jd_scan_is_anonymous(mapping->name);
+    const bool has_file = !jd_perf_is_anonymous(mapping->name);
     switch (by) {
     case OCCUPIED_BY_FILES:
         return has_file;

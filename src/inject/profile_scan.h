@@ -43,9 +43,7 @@ struct profile_scan {
 
     bool stack_copies; /* for --call-graph dwarf */
     bool has_times;
-    /* Of PERF_EVENT_TIME_CONV. */
-    bool has_conversion;
-    uint64_t time_shift, time_mult, time_zero;
+    struct perf_conversion conversion;
 };
 
 enum scan_error { SCAN_OK, SCAN_UNREADABLE, SCAN_NO_MEMORY };
@@ -54,9 +52,6 @@ enum scan_error { SCAN_OK, SCAN_UNREADABLE, SCAN_NO_MEMORY };
  * why. To be freed in any case. */
 enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *data);
 void jd_profile_scan_free(struct profile_scan *scan);
-
-/* Memory of no file, for perf: it has no name there. */
-bool jd_scan_is_anonymous(struct span name);
 
 /* The number N in jit-N.dump; 0: the name is another. */
 uint32_t jd_scan_dump_pid(struct span name);

@@ -208,3 +208,34 @@ bool jd_perf_sample(const struct perf_data *data, const struct perf_event *event
         take_stack(&cursor, sample);
     return done(&cursor, problem);
 }
+
+struct perf_conversion jd_perf_conversion(const struct perf_data *data,
+                                          const struct perf_event *event)
+{
+    struct cursor cursor = jd_perf_event_cursor(data, event);
+    struct perf_conversion conversion = {.shift = cursor_u64(&cursor, too_short)};
+    conversion.mult = cursor_u64(&cursor, too_short);
+    conversion.zero = cursor_u64(&cursor, too_short);
+    conversion.known = cursor.error == NULL && conversion.shift < 64;
+    return conversion;
+}
+
+uint64_t jd_perf_convert(const struct perf_conversion *conversion, uint64_t cycles)
+{
+    const uint64_t quotient = cycles >> conversion->shift;
+    const uint64_t remainder = cycles & ((UINT64_C(1) << conversion->shift) - 1);
+    return conversion->zero + quotient * conversion->mult +
+           (remainder * conversion->mult >> conversion->shift);
+}
+
+static bool begins_with(struct span name, const char *text)
+{
+    const size_t size = strlen(text);
+    return name.size >= size && memcmp(name.data, text, size) == 0;
+}
+
+bool jd_perf_is_anonymous(struct span name)
+{
+    return begins_with(name, "//anon") || begins_with(name, "[anon:") ||
+           begins_with(name, "/memfd:");
+}

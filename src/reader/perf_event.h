@@ -58,6 +58,22 @@ struct perf_sample {
     bool has_stack;
 };
 
+/* PERF_EVENT_TIME_CONV: what TSC times are in the profile's clock. */
+struct perf_conversion {
+    bool known; /* else there is no such event, or none that can be used */
+    uint64_t shift, mult, zero;
+};
+
+struct perf_conversion jd_perf_conversion(const struct perf_data *data,
+                                          const struct perf_event *event);
+
+/* As the kernel says it is to be done. */
+uint64_t jd_perf_convert(const struct perf_conversion *conversion, uint64_t cycles);
+
+/* Whether perf takes a mapping of this name for memory of no file, and drops it where a dump has code
+ * (P17). */
+bool jd_perf_is_anonymous(struct span name);
+
 /* When it happened; UINT64_MAX: it has no time, or one that can't be read. */
 uint64_t jd_perf_event_time(const struct perf_data *data, const struct perf_event *event);
 

@@ -198,7 +198,7 @@ static bool add_undescribed(struct summary *summary, const struct record_process
     for (uint32_t i = 0; error == VIEW_OK && i < view.sample_count; i++) {
         const struct viewed_mapping *const mapping =
             jd_process_view_at(&view, view.samples[i].time, view.samples[i].ip);
-        count += mapping != NULL && mapping->executable && jd_is_anonymous(mapping->name);
+        count += mapping != NULL && mapping->executable && jd_perf_is_anonymous(mapping->name);
     }
     jd_process_view_free(&view);
     if (error == VIEW_NO_MEMORY)
