@@ -127,7 +127,8 @@ static void check_unwinding(struct findings *findings, const struct dump_reader 
         jd_finding_add(findings, FINDING_UNREADABLE_RECORD, problem.offset, "%s", problem.reason);
         return;
     }
-    if (unwinding.mapped_size == 0)
+    /* V8 writes an empty header where it has nothing to say. */
+    if (unwinding.mapped_size == 0 && unwinding.eh_frame.size != 0)
         jd_finding_add(findings, FINDING_UNWINDING_UNMAPPED, record->offset, "%s", "");
     struct cursor cursor = {.at = unwinding.eh_frame.data,
                             .end = unwinding.eh_frame.data + unwinding.eh_frame.size,

@@ -97,6 +97,9 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
                                  "files' names are memory that was freed: perf and samply show wrong "
                                  "lines, or none",
                                  "jitdump inject, elf and the like, which find the entries again"},
+    [FINDING_LINES_COLON] = {"lines-colon", "P39", SEVERITY_NOTE,
+                             "a file's name has a colon, where perf up to 6.12 ends it: line 0",
+                             "write paths, no URLs"},
     [FINDING_INLINE_UNREADABLE] = {"inline-unreadable", "", SEVERITY_WARNING,
                                    "an inline record breaks its format's rules",
                                    "compare it with docs/format.md"},

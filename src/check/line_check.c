@@ -6,7 +6,7 @@ struct line_span {
     uint64_t last;
     uint32_t last_line;
     uint64_t outside;
-    bool unsorted, same_file;
+    bool unsorted, same_file, colon;
 };
 
 static void take_entry(struct line_span *span, const struct debug_row *row, bool is_first,
@@ -18,6 +18,8 @@ static void take_entry(struct line_span *span, const struct debug_row *row, bool
         span->outside++;
     if (row->file.size == 1 && row->file.data[0] == 0xff)
         span->same_file = true;
+    if (row->file.size != 0 && memchr(row->file.data, ':', (size_t)row->file.size) != NULL)
+        span->colon = true;
     span->last = row->address;
     span->last_line = row->line;
 }
@@ -60,6 +62,8 @@ void jd_check_lines(struct findings *findings, const struct history *history,
         jd_finding_add(findings, FINDING_LINES_ORDER, record.offset, "%.*s", name_size, name);
     if (span.same_file)
         jd_finding_add(findings, FINDING_LINES_SAME_FILE, record.offset, "%.*s", name_size, name);
+    if (span.colon)
+        jd_finding_add(findings, FINDING_LINES_COLON, record.offset, "%.*s", name_size, name);
     /* An entry of line 0 at the end needs no closing: there is no line to go on. */
     if (span.last_line != 0 && span.last < piece->code_addr + piece->code_size)
         jd_finding_add(findings, FINDING_LINES_SENTINEL, record.offset, "%.*s", name_size, name);
