@@ -5,6 +5,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
+trap '[ $? = 0 ] || echo "That is not so: the release waits." >&2' EXIT
 say() {
     printf '\n== %s\n' "$*"
 }
