@@ -96,6 +96,11 @@ class Oddities(unittest.TestCase):
                                    b"JS:*f " + path + b":1:13"),
                          [[0, None, 1, 2], [4, "other/one.js", 5, 6], [8, None, 7, 8],
                           [12, place, 9, 1]])
+        # Of another script whose name is as long.
+        self.setUp()
+        self.assertEqual(self.lost([(0, 1, 2, file), (4, 5, 6, junk + b"inlin.")],
+                                   b"JS:*f " + path + b":1:13"),
+                         [[0, place, 1, 2], [4, None, 5, 6]])
         # No NUL is left, so that the entries were never lost.
         self.setUp()
         self.assertEqual(self.lost([(0, 1, 2, b"\x91" * 16 + path[16:])], b"JS:*f " + path + b":1:13"),
