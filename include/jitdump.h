@@ -206,7 +206,7 @@ struct jitdump_line {
     uint32_t line;
     /* From 1; 0: unknown. The `discrim` of the specification, section VII. */
     uint32_t column;
-    /* As the profiler shall find it: perf annotate opens this path. */
+    /* As the profiler shall find it: perf annotate opens this path. NULL or empty: no line. */
     const char *file;
 };
 
@@ -903,7 +903,7 @@ JITDUMP_API int jitdump_unwind_eh_frame(uint32_t elf_mach, const struct jitdump_
  *     }
  */
 
-/* "No position", where there could be one. */
+/* "No position", or "no file", where there could be one. */
 #define JITDUMP_NONE UINT32_MAX
 
 /* The most callers that a position can have, one above the other. */

@@ -51,6 +51,21 @@ inline ::jitdump_string string(std::string_view text) noexcept
     return {text.data(), text.size()};
 }
 
+/* For jitdump_track.functions. Without `file`, unknown; a line or column of 0, too. */
+inline ::jitdump_function function(std::string_view name, std::string_view file = {},
+                                   std::uint32_t start_line = 0,
+                                   std::uint32_t start_column = 0) noexcept
+{
+    ::jitdump_function result = {};
+    result.name = name.empty() ? nullptr : name.data();
+    result.name_size = static_cast<std::uint32_t>(name.size());
+    result.file = file.empty() ? nullptr : file.data();
+    result.file_size = static_cast<std::uint32_t>(file.size());
+    result.start_line = start_line;
+    result.start_column = start_column;
+    return result;
+}
+
 /*
  * A struct jitdump_code, whose fields can be set directly too. It points to what it is given:
  * that must be there until the load has returned. `name` and `entry` as jitdump_code.name and
@@ -96,6 +111,15 @@ struct Code : Sized<::jitdump_code> {
         line_row_count = count;
         files = names;
         file_count = name_count;
+        return *this;
+    }
+
+    /* A section as compilers make it. `address`: where it is loaded, if not at `bytes`. */
+    Code &set_eh_frame(const void *bytes, std::size_t size, std::uint64_t address = 0) noexcept
+    {
+        eh_frame = bytes;
+        eh_frame_size = size;
+        eh_frame_addr = address;
         return *this;
     }
 

@@ -58,12 +58,8 @@ public:
         };
         for (const Function &function : functions) {
             std::vector<jitdump_line> lines;
-            for (const Line &line : function.lines) {
-                if (!lines.empty() && lines.back().code_addr == address(line.label))
-                    lines.pop_back();
-                if (address(line.label) < address(function.end))
-                    lines.push_back({address(line.label), line.line, 0, line.file});
-            }
+            for (const Line &line : function.lines)
+                lines.push_back({address(line.label), line.line, 0, line.file});
             jitdump_code code = {};
             code.struct_size = sizeof(code);
             code.name = function.name.c_str();

@@ -33,10 +33,7 @@ public:
             uint32_t position = JITDUMP_NONE;
             for (uint32_t i = chain.getNumberOfFrames(); i-- > 0;)
                 position = add(chain.getFrame(i), position);
-            const auto offset = static_cast<uint32_t>(row.first - start.Address);
-            if (!offsets.empty() && offsets.back().code_offset == offset)
-                offsets.pop_back(); // the last row of an address counts
-            offsets.push_back({offset, position});
+            offsets.push_back({static_cast<uint32_t>(row.first - start.Address), position});
         }
         track.struct_size = sizeof(track);
         track.functions = functions.data();

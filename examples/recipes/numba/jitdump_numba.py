@@ -57,7 +57,7 @@ def load(library: JITCodeLibrary) -> None:
             loaded.add(start)
             dump.load(jitdump.Code(
                 name=readable(symbol.name), code_addr=start, code_size=end - start,
-                lines=[row for row in rows if start <= row.code_addr < end],
+                lines=rows,  # of which it takes its own
                 eh_frame=elf.get_section_by_name(".eh_frame").data(), eh_frame_addr=eh_frame_addr))
 
 
@@ -77,17 +77,17 @@ def relocate(elf: ELFFile, buffer: bytearray, symbols: list, places: Dict[int, i
 
 
 def line_rows(dwarf: object) -> List[jitdump.Line]:
-    """By address; of several rows of an address the last."""
-    rows: Dict[int, jitdump.Line] = {}
+    """By address; of one address the last counts, and line 0 is no line."""
+    rows: List[jitdump.Line] = []
     for unit in dwarf.iter_CUs() if dwarf.has_debug_info else ():
         program = dwarf.line_program_for_CU(unit)
         directory = unit.get_top_DIE().attributes["DW_AT_comp_dir"].value
         for entry in program.get_entries() if program else ():
             row = entry.state
-            if row and not row.end_sequence and row.line > 0:
+            if row and not row.end_sequence:
                 file = program["file_entry"][row.file - (program["version"] < 5)].name
-                rows[row.address] = jitdump.Line(row.address, row.line, directory + b"/" + file)
-    return [rows[address] for address in sorted(rows)]
+                rows.append(jitdump.Line(row.address, row.line, directory + b"/" + file))
+    return sorted(rows, key=lambda row: row.code_addr)
 
 
 def readable(symbol: str) -> str:

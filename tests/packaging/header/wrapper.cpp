@@ -72,6 +72,21 @@ int main(int argc, char **argv)
         CHECK(dump.load(jitdump_cxx::Code(text.substr(2, 4), 0x1000, bytes, sizeof(bytes))
                             .set_lines(rows, 2, files, 1)) == 0);
         size += DEBUG_INFO + 3 * (LINE + 5) + LOAD + 5 + 16;
+        const ::jitdump_function functions[] = {
+            jitdump_cxx::function(text.substr(2, 4), std::string_view("a.js/").substr(0, 4), 1)};
+        const ::jitdump_position positions[] = {{0, 1, 0, JITDUMP_NONE}};
+        const ::jitdump_offset offsets[] = {{0, 0}};
+        jitdump_cxx::Track track;
+        track.functions = functions;
+        track.positions = positions;
+        track.offsets = offsets;
+        track.function_count = track.position_count = track.offset_count = 1;
+        /* A section without an entry. */
+        CHECK(dump.load(jitdump_cxx::Code("gg", 0x1000, bytes, sizeof(bytes))
+                            .set_tracks(&track, 1)
+                            .set_eh_frame("\0\0\0", 4, 0x2000)) == 0);
+        size += DEBUG_INFO + 2 * (LINE + 5) + LOAD + 3 + 16;
+        CHECK(jitdump_cxx::function({}).name == nullptr && jitdump_cxx::function("f").file == nullptr);
         CHECK(dump.load(jitdump_cxx::Code(std::string_view(), bytes, 1)) ==
               JITDUMP_ERROR_NAME_MISSING);
         const jitdump_cxx::Code several[] = {{text.substr(0, 1), bytes, 16}, {"hh", bytes, 16}};
