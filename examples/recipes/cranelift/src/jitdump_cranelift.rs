@@ -9,8 +9,7 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::Context;
 use cranelift_jit::{BranchProtection, JITMemoryKind, JITMemoryProvider, JITModule};
 use cranelift_module::{FuncId, ModuleResult};
-use jitdump::{Code, Dump, Function, Offset, Position, Track};
-use std::ffi::{CStr, CString};
+use jitdump::{Code, Dump, LineRow};
 
 /// For a CIE, an FDE and their index.
 const FRAME_ROOM: usize = 256;
@@ -43,10 +42,10 @@ impl<M: JITMemoryProvider> JITMemoryProvider for WithRoom<M> {
 /// A function that is compiled, and not yet at its place.
 pub struct Compiled {
     id: FuncId,
-    name: CString,
+    name: String,
     size: usize,
-    /// Offset, and `SourceLoc::bits()`, which are taken for a line.
-    lines: Vec<(u32, u32)>,
+    /// `SourceLoc::bits()` are taken for a line.
+    lines: Vec<LineRow>,
     frame: Option<systemv::UnwindInfo>,
 }
 
@@ -54,22 +53,21 @@ impl Compiled {
     /// Call it after `define_function()`, before the context is cleared.
     pub fn new(id: FuncId, name: &str, context: &Context, isa: &dyn TargetIsa) -> Compiled {
         let code = context.compiled_code().expect("a compiled function");
-        let mut lines: Vec<(u32, u32)> = Vec::new();
-        let mut end = 0;
+        let row = |code_offset, line| LineRow {
+            code_offset,
+            file: 0,
+            line,
+            column: 0,
+        };
+        let mut lines = Vec::new();
         for location in code.buffer.get_srclocs_sorted() {
-            if location.start != end {
-                lines.push((end, 0));
-            }
             let known = !location.loc.is_default();
-            lines.push((location.start, if known { location.loc.bits() } else { 0 }));
-            end = location.end;
-        }
-        if (end as usize) < code.code_buffer().len() {
-            lines.push((end, 0));
+            lines.push(row(location.start, if known { location.loc.bits() } else { 0 }));
+            lines.push(row(location.end, 0)); // up to the next, which counts if it begins here
         }
         Compiled {
             id,
-            name: CString::new(name).expect("a name without NUL"),
+            name: name.into(),
             size: code.code_buffer().len(),
             lines,
             frame: match code.create_unwind_info(isa) {
@@ -80,28 +78,14 @@ impl Compiled {
     }
 
     /// Call it after `finalize_definitions()`. `file` is where the lines are.
-    pub fn load(&self, dump: &Dump, module: &JITModule, isa: &dyn TargetIsa, file: &CStr) {
+    pub fn load(&self, dump: &Dump, module: &JITModule, isa: &dyn TargetIsa, file: &str) {
         let start = module.get_finalized_function(self.id);
         let code = unsafe { std::slice::from_raw_parts(start, self.size) };
-        let functions = [Function::new(&self.name, Some(file), 0, 0)];
-        let mut positions = Vec::new();
-        let mut offsets = Vec::new();
-        for &(code_offset, line) in &self.lines {
-            offsets.push(Offset {
-                code_offset,
-                position: positions.len() as u32,
-            });
-            positions.push(Position {
-                function: 0,
-                line,
-                column: 0,
-                caller: jitdump::raw::JITDUMP_NONE,
-            });
-        }
         let eh_frame = self.eh_frame(isa, code).unwrap_or_default();
         // Of errors JITDUMP=debug tells.
         let _ = dump.load(&Code {
-            tracks: &[Track::new(None, &functions, &positions, &offsets)],
+            line_rows: &self.lines,
+            files: &[file.into()],
             eh_frame: &eh_frame,
             ..Code::new(&self.name, start as u64, code)
         });

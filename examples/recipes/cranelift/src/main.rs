@@ -16,9 +16,8 @@ use cranelift_jit::{JITBuilder, JITModule, SystemMemoryProvider};
 use cranelift_module::{default_libcall_names, FuncId, Linkage, Module};
 use jitdump::{Dump, Options};
 use jitdump_cranelift::{Compiled, WithRoom};
-use std::ffi::CStr;
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/main.rs\0");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/main.rs");
 
 /// The constant by which an instruction shows its line.
 const MARK: i64 = 0x4a44_0000;
@@ -184,9 +183,8 @@ fn main() {
     let id = program.define("outer", Some(id), calling);
     let run = program.define("run", Some(id), calling);
     program.module.finalize_definitions().unwrap();
-    let file = CStr::from_bytes_with_nul(FILE.as_bytes()).unwrap();
     for function in &program.compiled {
-        function.load(&dump, &program.module, program.module.isa(), file);
+        function.load(&dump, &program.module, program.module.isa(), FILE);
     }
     program.print_truth();
 
