@@ -165,8 +165,9 @@ static enum collector_use collector_use(const struct record_options *options)
 {
     if (options->has_target || options->command == NULL)
         return COLLECTOR_LEFT_OUT;
-    return !options->no_preload && record_can_preload(options->command[0]) ? COLLECTOR_PRELOADED
-                                                                           : COLLECTOR_NAMED;
+    const bool can = COLLECTOR_CAN_BE_PRELOADED && !options->no_preload &&
+                     record_can_preload(options->command[0]);
+    return can ? COLLECTOR_PRELOADED : COLLECTOR_NAMED;
 }
 
 static int record(const struct record_options *options)
