@@ -28,6 +28,8 @@ WRITE_ERRORS = {number: FILE_ERRORS[number] for number in
                 (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)}
 MARKER_ERRORS = {errno.EPERM: "DIRECTORY_NOEXEC", errno.EACCES: "DIRECTORY_NOEXEC",
                  errno.ENOMEM: "NO_MEMORY"}
+# After these an append fails as those before it did.
+STICKY = {"DISK_FULL", "FILE_TOO_LARGE", "IO", "THREAD", "PERF_MAP"}
 # Of opening what has the name already.
 STALE_FOREIGN = {errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO, errno.EISDIR}
 CLOCK_ERRORS = {errno.EMFILE: "TOO_MANY_FILES", errno.ENFILE: "TOO_MANY_FILES",

@@ -10,7 +10,7 @@ from typing import Dict, List, Optional, Tuple
 
 from jitdump_tests import jitdump_reader
 from jitdump_tests.fault_contents import Failure, Left, check_prefix, code_of, read_dump, read_map
-from jitdump_tests.fault_errors import NAMES, Effect, effect
+from jitdump_tests.fault_errors import NAMES, STICKY, Effect, effect
 
 MODES = ("write-through", "buffered", "background")
 SKIPPED = 77 << 8
@@ -211,7 +211,9 @@ def check_dump(run: Run, left: Left, closes_well: bool, sticky: bool, in_the_way
         # A thread may get another's error although its own record was written.
         accepted = [name for name in run.names if name.startswith("load")]
     whole = closes_well or (run.mode == 0 and run.scenario != "threads")
-    if sticky and run.names[run.fired:run.fired + 1] == ["load many1"] and run.mode == 0:
+    failed = next((name for name, result in zip(run.names, run.results)
+                   if name != "flush" and result in STICKY), "")
+    if failed == "load many1" and run.mode == 0:
         # Of a batch that has failed the first functions may be there, whole.
         flushed = len(accepted)
         accepted += [name for name in run.names if name.startswith("load many")]

@@ -17,11 +17,10 @@ import unittest
 from typing import Iterator, List, Optional, Set
 
 from jitdump_tests.fault_contents import Failure, Left
-from jitdump_tests.fault_errors import FILE_ERRORS, MARKER_ERRORS, NAMES
+from jitdump_tests.fault_errors import FILE_ERRORS, MARKER_ERRORS, NAMES, STICKY
 from jitdump_tests.fault_runs import MODES, SKIPPED, Program, Run, check_files
 from jitdump_tests.jitdump_reader import FormatError
 
-STICKY = {"DISK_FULL", "FILE_TOO_LARGE", "IO", "THREAD", "PERF_MAP"}
 WRITE_ERRORS = {"SOURCE_FILE", "PERF_MAP"}
 PAGE = 4096
 UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
