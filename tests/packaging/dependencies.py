@@ -9,6 +9,7 @@
 """
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -91,6 +92,8 @@ def circle(graph):
 
 def strangers():
     """What lies at the top of the repository and does not belong there, as what a tool has left."""
+    if shutil.which("git") is None:
+        return []
     git = subprocess.run(["git", "-C", str(PROJECT), "ls-files"], capture_output=True, text=True, check=False)
     top = {line.strip('"').split("/")[0] for line in git.stdout.splitlines()}  # none: no checkout
     return sorted(name for name in top - TOP if not name.startswith("."))
