@@ -112,6 +112,17 @@ def has_columns(name: str) -> bool:
     return name == "llvm-symbolizer"
 
 
+def left_out_innermost(chain: Chain) -> Chain:
+    """binutils 2.44 leaves out the innermost of some calls, of which the other programs, and binutils 2.40,
+    say all."""
+    return [chain[1]._replace(file=chain[0].file, line=chain[0].line), *chain[2:]] if len(chain) > 1 else chain
+
+
+def addr2line_errs() -> bool:
+    version = re.search(r"(\d+)\.(\d+)", run("addr2line", "--version").splitlines()[0].rpartition(" ")[2])
+    return (int(version[1]), int(version[2])) > (2, 40)
+
+
 def comparable(name: str, chain: Chain, columns: bool) -> Chain:
     if not (columns and has_columns(name)):
         chain = [one._replace(column=0) for one in chain]
@@ -121,11 +132,12 @@ def comparable(name: str, chain: Chain, columns: bool) -> Chain:
 def compare(name: str, elf: pathlib.Path, truth: Dict[int, Chain], columns: bool = True) -> int:
     """Asks for every address. Returns how many answers are not the truth; prints the first few."""
     answers = SYMBOLIZERS[name](elf, sorted(truth))
+    errs = name == "addr2line" and addr2line_errs()
     wrong = 0
     for address, chain in sorted(truth.items()):
         expected = comparable(name, chain, columns)
         found = comparable(name, answers.get(address, []), columns)
-        if found != expected:
+        if found != expected and not (errs and found == left_out_innermost(expected)):
             wrong += 1
             if wrong <= 3:
                 print(f"{name} at {address:#x}:\n  {found}\n  not {expected}")
