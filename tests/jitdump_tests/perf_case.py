@@ -45,7 +45,7 @@ class PerfTest(unittest.TestCase):
 
     def profile_of(self, session: Session, truth: Truth) -> "Profile":
         jitdump_reader.read(truth.dump)  # what perf is to read obeys all rules
-        session.inject()
+        session.inject_moves()
         profile = Profile(session, truth, session.samples())
         self.check_samples(profile)
         return profile

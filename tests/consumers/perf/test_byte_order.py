@@ -11,7 +11,7 @@ class P22_other_byte_order(PerfTest):
     def swapped(self, good: Profile) -> Profile:
         """The same recording, with the dump in the other byte order in the good one's place."""
         dump_edit.swap_byte_order(pathlib.Path(good.truth.dump))
-        good.session.inject()
+        good.session.inject_moves()
         return Profile(good.session, good.truth, good.session.samples())
 
     def check_names(self, profile: Profile) -> None:

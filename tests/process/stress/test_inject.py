@@ -24,7 +24,10 @@ class Inject(PerfTest):
         session.perf(*perf.RECORD, *perf.MONOTONIC, "--data", "-o", session.data, "--",
                      *harness.command(str(session.directory), operations=100, code_size_max=3000,
                                       threads=2, seed=21))
-        session.inject()
+        done = session.inject(check=False)
+        if session.crashed_on_moves(done):
+            self.skipTest(f"{perf.version()} crashes on moves (P29)")
+        perf.succeeded(done)
         path, = glob.glob(str(session.directory / "jit-*.dump"))
         dump = jitdump_reader.read(path)
         self.assertGreater(len(dump.functions), 100)
