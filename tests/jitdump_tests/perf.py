@@ -124,6 +124,9 @@ class Session:
             succeeded(done)
             return
         print(f"fact: P29 still so in {version()}: perf inject crashes on moves; the tool injects")
+        self.inject_by_tool()
+
+    def inject_by_tool(self) -> None:
         run([os.environ["JITDUMP_TOOL"], "inject", "-i", self.data, "-o", self.injected],
             cwd=self.directory, env=self.environment)
 

@@ -89,18 +89,27 @@ class Tiered(PerfTest):
         self.recording.call_graph = ["--call-graph", "dwarf,2048"]
         log = self.record()
         self.recording.inject()
-        in_code = [sample for sample in self.recording.samples()
-                   if log.at(sample.ip, sample.time) is not None]
-        complete = sum(sample.chain[-1:] == ["_start"] for sample in in_code)
-        print(f"chains: {self.id()} {complete} of {len(in_code)} complete")
-        self.assertGreaterEqual(len(in_code), SAMPLES_MIN)
-        self.assertGreaterEqual(complete, 0.99 * len(in_code))
+        complete, in_code = self.count_chains(log)
+        if perf.version().startswith("perf version 7."):
+            self.show_fact(complete < 0.99 * in_code, f"P34: after perf inject {complete} of {in_code} chains complete")
+            self.recording.inject_by_tool()
+            complete, in_code = self.count_chains(log)
+        self.assertGreaterEqual(in_code, SAMPLES_MIN)
+        self.assertGreaterEqual(complete, 0.99 * in_code)
         self.assertGreater(len(log.placements), len({code.name for _, _, code in log.placements}))
         (dump,) = self.recording.directory.glob("jit-*.dump")
         loads = [record for record in jitdump_reader.read(dump).records
                  if isinstance(record, (jitdump_reader.Load, jitdump_reader.Move))]
         self.assertEqual([type(load) for load in loads],
                          [jitdump_reader.Load] * len(log.placements))
+
+    def count_chains(self, log: Log) -> tuple[int, int]:
+        """The samples in generated code whose chain is complete, and all."""
+        in_code = [sample for sample in self.recording.samples()
+                   if log.at(sample.ip, sample.time) is not None]
+        complete = sum(sample.chain[-1:] == ["_start"] for sample in in_code)
+        print(f"chains: {self.id()} {complete} of {len(in_code)} complete")
+        return complete, len(in_code)
 
     def test_perf_map_alone(self) -> None:
         """Without inject. The map knows no time: addresses must not be used twice."""
