@@ -68,6 +68,9 @@ class Session(perf.Session):
             assert (done.status, done.out, done.err) == (0, b"", ""), done
         return done
 
+    def inject_moves(self) -> None:
+        self.inject()
+
 
 class InjectTest(PerfTest):
     def session(self) -> Session:
