@@ -308,10 +308,13 @@ static void print_commands(const struct summary *summary)
     fputs("To look at it:\n  perf report -i ", stderr);
     print_path(summary->directory->profile);
     if (summary->function_count != 0) {
-        fputs("\n  perf annotate -i ", stderr);
+        const struct span name = summary->functions[0].name;
+        /* perf finds a function by the name that it shows. Of a compiler's, _Z... say, that is another. */
+        const bool mangled = name.size != 0 && name.data[0] == '_';
+        fprintf(stderr, "\n  perf annotate %s-i ", mangled ? "--no-demangle " : "");
         print_path(summary->directory->profile);
         putc(' ', stderr);
-        print_word(summary->functions[0].name, false);
+        print_word(name, false);
     }
     putc('\n', stderr);
 }

@@ -127,6 +127,13 @@ class Profiles(RecordTest):
         self.assertEqual(shlex.split(report), ["perf", "report", "-i", data])
         self.assertEqual(shlex.split(annotate), ["perf", "annotate", "-i", data, hottest])
 
+    def test_mangled_name(self) -> None:
+        """perf finds a function by the name that it shows, which is another than the dump's."""
+        done = self.record("-o", "out", "--", perf.WORKLOAD, "--duration-ms", "300", "mangled")
+        annotate, = re.findall(r"^  (perf annotate .*)$", done.err, re.M)
+        self.assertTrue(annotate.endswith(" '_ZN3jit4leafEi'"), annotate)
+        self.assertIn("mangled.src:1", perf.run([*shlex.split(annotate), "--stdio", "-l"]).stdout)
+
     def test_directories_are_numbered(self) -> None:
         (self.directory / "jitdump-record-1").mkdir()
         done = self.record("-F", "1999", "--", *JIT)

@@ -224,6 +224,17 @@ void scenario_workers(struct runtime *runtime, struct jit_memory *memory)
     runtime_print_cpu(&function);
 }
 
+/* A name as compilers of C++ make them, which perf shows in the form of the source. */
+void scenario_mangled(struct runtime *runtime, struct jit_memory *memory)
+{
+    const struct place place = {runtime, memory, "mangled.src"};
+    struct function function;
+    load_one_line(&place, &function, "_ZN3jit4leafEi", 1, 1);
+    runtime_print_ready();
+    call_all_until(runtime, 100, &function, 1);
+    runtime_print_cpu(&function);
+}
+
 enum { THREADS = 2, FUNCTIONS_PER_THREAD = 16, UNCALLED_PER_FUNCTION = 30, CALLS_PER_ROUND = 5 };
 
 struct worker {

@@ -8,7 +8,7 @@
 typedef void scenario_function(struct runtime *, struct jit_memory *);
 
 scenario_function scenario_shares, scenario_lines, scenario_chain, scenario_neighbours,
-    scenario_move, scenario_reuse, scenario_fork, scenario_workers, scenario_threads, scenario_mixed,
-    scenario_two_dumps, scenario_random;
+    scenario_move, scenario_reuse, scenario_fork, scenario_workers, scenario_mangled,
+    scenario_threads, scenario_mixed, scenario_two_dumps, scenario_random;
 
 #endif

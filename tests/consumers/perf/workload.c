@@ -16,7 +16,7 @@ static const struct {
     {"chain", scenario_chain},   {"neighbours", scenario_neighbours},
     {"move", scenario_move},     {"reuse", scenario_reuse},
     {"fork", scenario_fork},     {"workers", scenario_workers},
-    {"threads", scenario_threads},
+    {"mangled", scenario_mangled}, {"threads", scenario_threads},
     {"mixed", scenario_mixed},   {"two-dumps", scenario_two_dumps},
     {"random", scenario_random},
 };
