@@ -1,9 +1,13 @@
 #include "jitdump_llvm.h"
 
 #include <llvm/DebugInfo/DWARF/DWARFContext.h>
+#include <llvm/ExecutionEngine/JITEventListener.h>
+#include <llvm/ExecutionEngine/SectionMemoryManager.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Object/SymbolSize.h>
+#include <llvm/Support/DataExtractor.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
@@ -15,8 +19,29 @@ using namespace llvm;
 
 namespace {
 
-// For a CIE, an FDE and their index.
-constexpr size_t frame_room = 256;
+// How many bytes perf may need behind a function of the object: the bound of jitdump_unwind_size(), as
+// addresses are not known yet. LLVM writes one FDE to a function.
+size_t frame_room(MemoryBufferRef buffer)
+{
+    auto object = object::ObjectFile::createObjectFile(buffer);
+    if (!object) {
+        consumeError(object.takeError()); // the linker will say it
+        return 0;
+    }
+    uint64_t cie = 0, fde = 0; // the largest
+    for (const object::SectionRef &section : (*object)->sections()) {
+        if (cantFail(section.getName()) != ".eh_frame")
+            continue;
+        const DataExtractor data(cantFail(section.getContents()), (*object)->isLittleEndian(), 8);
+        for (uint64_t at = 0, end; data.isValidOffsetForDataOfSize(at, 8); at = end) {
+            const uint64_t start = at, size = sizeof(uint32_t) + data.getU32(&at);
+            uint64_t &largest = data.getU32(&at) == 0 ? cie : fde;
+            largest = std::max(largest, size);
+            end = start + size;
+        }
+    }
+    return fde == 0 ? 0 : 24 + 24 + cie + 2 * fde;
+}
 
 // A function's lines and inlined calls, as LLVM's reader of DWARF knows them.
 class Description {
@@ -124,11 +149,42 @@ private:
 
 class MemoryManager : public SectionMemoryManager {
 public:
+    explicit MemoryManager(size_t room) : room(room) {}
+
     uint8_t *allocateCodeSection(uintptr_t size, unsigned alignment, unsigned id,
                                  StringRef name) override
     {
-        return SectionMemoryManager::allocateCodeSection(size + frame_room, alignment, id, name);
+        return SectionMemoryManager::allocateCodeSection(size + room, alignment, id, name);
     }
+
+private:
+    size_t room;
+};
+
+// RTDyld asks for an object's memory manager while it emits the object, and says nothing of it.
+thread_local size_t room_of_emitted = 0;
+
+class RTDyldLayer : public orc::RTDyldObjectLinkingLayer {
+public:
+    RTDyldLayer(orc::ExecutionSession &session, jitdump *dump)
+        : RTDyldObjectLinkingLayer(
+              session, [](auto &&...) { return std::make_unique<MemoryManager>(room_of_emitted); }),
+          dump(dump), listener(dump)
+    {
+        if (dump)
+            registerJITEventListener(listener);
+    }
+
+    void emit(std::unique_ptr<orc::MaterializationResponsibility> responsibility,
+              std::unique_ptr<MemoryBuffer> object) override
+    {
+        room_of_emitted = dump ? frame_room(*object) : 0;
+        RTDyldObjectLinkingLayer::emit(std::move(responsibility), std::move(object));
+    }
+
+private:
+    jitdump *dump;
+    Listener listener;
 };
 
 class Plugin : public orc::ObjectLinkingLayer::Plugin {
@@ -147,7 +203,12 @@ public:
     {
         if (!dump)
             return;
-        passes.PostPrunePasses.push_back(leave_room);
+        passes.PostPrunePasses.push_back([this, &link](jitlink::LinkGraph &graph) {
+            std::unique_lock lock(mutex);
+            const MemoryBufferRef object = links[&link].object;
+            lock.unlock();
+            return leave_room(graph, frame_room(object));
+        });
         passes.PostAllocationPasses.push_back([this, &link](jitlink::LinkGraph &graph) {
             const std::lock_guard lock(mutex);
             for (auto &section : graph.sections())
@@ -199,14 +260,14 @@ private:
     };
 
     // Each function has a block of its own (FunctionSections), which is made longer.
-    static Error leave_room(jitlink::LinkGraph &graph)
+    static Error leave_room(jitlink::LinkGraph &graph, size_t room)
     {
         std::set<jitlink::Block *> blocks;
         for (auto *symbol : graph.defined_symbols())
             if (symbol->isCallable())
                 blocks.insert(&symbol->getBlock());
         for (auto *block : blocks) {
-            auto content = graph.allocateBuffer(block->getSize() + frame_room);
+            auto content = graph.allocateBuffer(block->getSize() + room);
             std::fill(copy(block->getContent(), content.begin()), content.end(), 0);
             block->setContent(content);
         }
@@ -228,17 +289,13 @@ private:
 
 } // namespace
 
-std::unique_ptr<JITEventListener> make_jitdump_listener(jitdump *dump)
-{
-    return std::make_unique<Listener>(dump);
-}
-
-std::unique_ptr<SectionMemoryManager> make_jitdump_memory_manager(jitdump *dump)
-{
-    return dump ? std::make_unique<MemoryManager>() : std::make_unique<SectionMemoryManager>();
-}
-
 std::unique_ptr<orc::ObjectLinkingLayer::Plugin> make_jitdump_plugin(jitdump *dump)
 {
     return std::make_unique<Plugin>(dump);
+}
+
+std::unique_ptr<orc::RTDyldObjectLinkingLayer>
+make_jitdump_rtdyld_layer(orc::ExecutionSession &session, jitdump *dump)
+{
+    return std::make_unique<RTDyldLayer>(session, dump);
 }

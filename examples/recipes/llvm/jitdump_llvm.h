@@ -7,18 +7,16 @@
 #define JITDUMP_LLVM_H
 
 #include <jitdump.h>
-#include <llvm/ExecutionEngine/JITEventListener.h>
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
-#include <llvm/ExecutionEngine/SectionMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/RTDyldObjectLinkingLayer.h>
 
 #include <memory>
 
-// For RTDyldObjectLinkingLayer, with both: layer.registerJITEventListener(*listener).
-std::unique_ptr<llvm::JITEventListener> make_jitdump_listener(jitdump *dump);
-
-std::unique_ptr<llvm::SectionMemoryManager> make_jitdump_memory_manager(jitdump *dump);
-
 // For JITLink: layer.addPlugin(make_jitdump_plugin(dump)).
 std::unique_ptr<llvm::orc::ObjectLinkingLayer::Plugin> make_jitdump_plugin(jitdump *dump);
+
+// For RTDyld: the layer itself.
+std::unique_ptr<llvm::orc::RTDyldObjectLinkingLayer>
+make_jitdump_rtdyld_layer(llvm::orc::ExecutionSession &session, jitdump *dump);
 
 #endif

@@ -35,10 +35,11 @@ static ExitOnError check("run_bitcode: ");
 static std::unique_ptr<ObjectLayer> make_rtdyld(ExecutionSession &session, jitdump *dump,
                                                 bool by_llvm)
 {
+    if (!by_llvm)
+        return make_jitdump_rtdyld_layer(session, dump);
     auto layer = std::make_unique<RTDyldObjectLinkingLayer>(
-        session, [dump] { return make_jitdump_memory_manager(dump); });
-    layer->registerJITEventListener(by_llvm ? *JITEventListener::createPerfJITEventListener()
-                                            : *make_jitdump_listener(dump).release());
+        session, [](auto &&...) { return std::make_unique<SectionMemoryManager>(); });
+    layer->registerJITEventListener(*JITEventListener::createPerfJITEventListener());
     return layer;
 }
 
@@ -88,6 +89,7 @@ int main(int argc, char **argv)
     const double seconds = std::stod(argv[3]);
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
+    InitializeNativeTargetAsmParser();
 
     jitdump *dump;
     jitdump_open_from_environment(&dump, nullptr);

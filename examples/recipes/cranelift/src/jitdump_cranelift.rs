@@ -7,37 +7,9 @@ use cranelift_codegen::gimli::{LittleEndian, X86_64};
 use cranelift_codegen::isa::unwind::{systemv, UnwindInfo};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::Context;
-use cranelift_jit::{BranchProtection, JITMemoryKind, JITMemoryProvider, JITModule};
-use cranelift_module::{FuncId, ModuleResult};
+use cranelift_jit::JITModule;
+use cranelift_module::{FuncId, Module, ModuleReloc, ModuleResult};
 use jitdump::{Code, Dump, LineRow};
-
-/// For a CIE, an FDE and their index.
-const FRAME_ROOM: usize = 256;
-
-/// Leaves room for its frames behind each function, as perf needs it: for
-/// `JITBuilder::memory_provider()`, around another.
-pub struct WithRoom<M>(pub M);
-
-impl<M: JITMemoryProvider> JITMemoryProvider for WithRoom<M> {
-    fn allocate(
-        &mut self,
-        size: usize,
-        align: u64,
-        kind: JITMemoryKind,
-    ) -> std::io::Result<*mut u8> {
-        let room = match kind {
-            JITMemoryKind::Executable => FRAME_ROOM,
-            _ => 0,
-        };
-        self.0.allocate(size + room, align, kind)
-    }
-    unsafe fn free_memory(&mut self) {
-        unsafe { self.0.free_memory() }
-    }
-    fn finalize(&mut self, branch_protection: BranchProtection) -> ModuleResult<()> {
-        self.0.finalize(branch_protection)
-    }
-}
 
 /// A function that is compiled, and not yet at its place.
 pub struct Compiled {
@@ -50,9 +22,17 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Call it after `define_function()`, before the context is cleared.
-    pub fn new(id: FuncId, name: &str, context: &Context, isa: &dyn TargetIsa) -> Compiled {
+    /// In place of `define_function()`: leaves room behind the function for its frames, as perf needs it.
+    pub fn define(
+        dump: &Dump,
+        module: &mut JITModule,
+        id: FuncId,
+        name: &str,
+        context: &mut Context,
+    ) -> ModuleResult<Compiled> {
+        context.compile(module.isa(), &mut Default::default())?;
         let code = context.compiled_code().expect("a compiled function");
+        let bytes = code.code_buffer();
         let row = |code_offset, line| LineRow {
             code_offset,
             file: 0,
@@ -62,26 +42,40 @@ impl Compiled {
         let mut lines = Vec::new();
         for location in code.buffer.get_srclocs_sorted() {
             let known = !location.loc.is_default();
-            lines.push(row(location.start, if known { location.loc.bits() } else { 0 }));
+            lines.push(row(
+                location.start,
+                if known { location.loc.bits() } else { 0 },
+            ));
             lines.push(row(location.end, 0)); // up to the next, which counts if it begins here
         }
-        Compiled {
+        let compiled = Compiled {
             id,
             name: name.into(),
-            size: code.code_buffer().len(),
+            size: bytes.len(),
             lines,
-            frame: match code.create_unwind_info(isa) {
+            frame: match code.create_unwind_info(module.isa()) {
                 Ok(Some(UnwindInfo::SystemV(frame))) => Some(frame),
                 _ => None,
             },
-        }
+        };
+        let room = dump.unwind_size(&Code {
+            eh_frame: &compiled.eh_frame(module.isa(), bytes).unwrap_or_default(),
+            ..Code::new(name, bytes.as_ptr() as u64, bytes)
+        });
+        let mut padded = bytes.to_vec();
+        padded.resize(bytes.len() + room.unwrap_or(0) as usize, 0);
+        let relocs: Vec<_> = (code.buffer.relocs().iter())
+            .map(|reloc| ModuleReloc::from_mach_reloc(reloc, &context.func, id))
+            .collect();
+        module.define_function_bytes(id, code.buffer.alignment.into(), &padded, &relocs)?;
+        Ok(compiled)
     }
 
     /// Call it after `finalize_definitions()`. `file` is where the lines are.
-    pub fn load(&self, dump: &Dump, module: &JITModule, isa: &dyn TargetIsa, file: &str) {
+    pub fn load(&self, dump: &Dump, module: &JITModule, file: &str) {
         let start = module.get_finalized_function(self.id);
         let code = unsafe { std::slice::from_raw_parts(start, self.size) };
-        let eh_frame = self.eh_frame(isa, code).unwrap_or_default();
+        let eh_frame = self.eh_frame(module.isa(), code).unwrap_or_default();
         // Of errors JITDUMP=debug tells.
         let _ = dump.load(&Code {
             line_rows: &self.lines,

@@ -12,10 +12,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types::I64, AbiParam, InstBuilder, SourceLoc, Value};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule, SystemMemoryProvider};
+use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{default_libcall_names, FuncId, Linkage, Module};
 use jitdump::{Dump, Options};
-use jitdump_cranelift::{Compiled, WithRoom};
+use jitdump_cranelift::Compiled;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/main.rs");
 
@@ -31,6 +31,7 @@ macro_rules! ins {
 }
 
 struct Program {
+    dump: Dump,
     module: JITModule,
     compiled: Vec<Compiled>,
     truths: Vec<(FuncId, usize, String)>,
@@ -90,9 +91,8 @@ impl Program {
         builder.seal_all_blocks();
         builder.finalize(self.module.target_config());
 
-        self.module.define_function(id, &mut context).unwrap();
         self.compiled
-            .push(Compiled::new(id, name, &context, self.module.isa()));
+            .push(Compiled::define(&self.dump, &mut self.module, id, name, &mut context).unwrap());
 
         let code = context.compiled_code().unwrap();
         let lines: Vec<[u32; 3]> = code
@@ -161,7 +161,6 @@ fn main() {
         .expect("a number of seconds")
         .parse()
         .unwrap();
-    let dump = Dump::open_from_environment(&Options::default()).unwrap();
 
     let mut flags = settings::builder();
     flags.set("opt_level", "speed").unwrap();
@@ -169,12 +168,9 @@ fn main() {
         .unwrap()
         .finish(settings::Flags::new(flags))
         .unwrap();
-    let mut jit = JITBuilder::with_isa(isa, default_libcall_names());
-    if dump.is_open() {
-        jit.memory_provider(Box::new(WithRoom(SystemMemoryProvider::new())));
-    }
     let mut program = Program {
-        module: JITModule::new(jit),
+        dump: Dump::open_from_environment(&Options::default()).unwrap(),
+        module: JITModule::new(JITBuilder::with_isa(isa, default_libcall_names())),
         compiled: Vec::new(),
         truths: Vec::new(),
     };
@@ -184,7 +180,7 @@ fn main() {
     let run = program.define("run", Some(id), calling);
     program.module.finalize_definitions().unwrap();
     for function in &program.compiled {
-        function.load(&dump, &program.module, program.module.isa(), FILE);
+        function.load(&program.dump, &program.module, FILE);
     }
     program.print_truth();
 
