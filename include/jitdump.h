@@ -339,8 +339,8 @@ JITDUMP_API int jitdump_load(struct jitdump *dump, const struct jitdump_code *co
  * Loads many functions, as so many calls of jitdump_load() do, but with one reading of the clock and
  * one `write` for as many as fit into flush_bytes, in write-through mode too: for the start of a
  * module, or for the parts of a function that lies in several places. In that case give each part its
- * own jitdump_code with the same name; all parts may have the same lines and the same eh_frame,
- * of which each takes what is its own.
+ * own jitdump_code with the same name; all parts may have the same `lines` and the same eh_frame,
+ * of which each takes what is its own. (line_rows and tracks are by offset, and so each part's own.)
  *
  * The elements of `codes` have the same struct_size: they lie so far apart. `code_indices`, if not
  * NULL, is an array of `count` numbers, as jitdump_load() gives them.
