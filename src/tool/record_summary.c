@@ -330,6 +330,10 @@ static void print_summary(const struct summary *summary)
     }
     if (summary->dump_count != 0)
         print_chains(summary);
+    else
+        fputs("  there is no dump: most programs have to be told to write one\n"
+              "  (man jitdump-troubleshooting, or docs/troubleshooting.md)\n",
+              stderr);
     if (summary->function_count != 0)
         fputs("The hottest functions, of all samples:\n", stderr);
     for (size_t i = 0; i < summary->function_count && i < HOTTEST; i++) {

@@ -134,6 +134,11 @@ class Profiles(RecordTest):
         self.assertTrue(annotate.endswith(" '_ZN3jit4leafEi'"), annotate)
         self.assertIn("mangled.src:1", perf.run([*shlex.split(annotate), "--stdio", "-l"]).stdout)
 
+    def test_no_dump(self) -> None:
+        done = self.record("-o", "out", "--", sys.executable, "-c", "sum(range(10**6))")
+        self.assertEqual(done.status, 0, done.err)
+        self.assertIn("0 in generated code that has dumps (0)\n  there is no dump: ", done.err)
+
     def test_directories_are_numbered(self) -> None:
         (self.directory / "jitdump-record-1").mkdir()
         done = self.record("-F", "1999", "--", *JIT)
