@@ -335,12 +335,13 @@ static void put_calls(struct dwarf *dwarf, uint64_t address, const struct descri
     }
 }
 
-void dwarf_add(struct dwarf *dwarf, struct span name, uint64_t address, uint64_t size,
-               const struct description *description)
+struct table_string dwarf_add(struct dwarf *dwarf, struct span name, uint64_t address,
+                              uint64_t size, const struct description *description)
 {
+    const struct table_string none = {0, 0};
     struct bytes *const info = &dwarf->info;
     if (!described_texts_begin(&dwarf->texts, description))
-        return;
+        return none;
     if (dwarf->unit_functions == FUNCTIONS_OF_A_UNIT)
         end_unit(dwarf);
     if (dwarf->unit_functions++ == 0)
@@ -350,13 +351,15 @@ void dwarf_add(struct dwarf *dwarf, struct span name, uint64_t address, uint64_t
     for (uint32_t i = 0; i < description->call_count; i++)
         put_inlined_function(dwarf, description, &description->calls[i]);
     if (dwarf->failed)
-        return;
+        return none;
+    const struct table_string own_name = described_own_name(&dwarf->texts, name);
     bytes_u8(info, FUNCTION + (description->call_count == 0));
-    bytes_u32(info, described_own_name(&dwarf->texts, name).offset);
+    bytes_u32(info, own_name.offset);
     put_address(dwarf, info, address);
     bytes_u32(info, size);
     put_rows(dwarf, address, size, description);
     put_calls(dwarf, address, description);
+    return own_name;
 }
 
 enum dwarf_error dwarf_finish(struct dwarf *dwarf)

@@ -41,9 +41,10 @@ struct dwarf {
 void dwarf_init(struct dwarf *dwarf, bool big_endian, uint8_t address_size);
 void dwarf_free(struct dwarf *dwarf);
 
-/* A function called `name`, of `size` bytes of code at `address`. Addresses ascend. */
-void dwarf_add(struct dwarf *dwarf, struct span name, uint64_t address, uint64_t size,
-               const struct description *description);
+/* A function called `name`, of `size` bytes of code at `address`. Addresses ascend. Returns the name in
+ * texts.names. */
+struct table_string dwarf_add(struct dwarf *dwarf, struct span name, uint64_t address,
+                              uint64_t size, const struct description *description);
 
 enum dwarf_error {
     DWARF_OK,

@@ -70,32 +70,3 @@ void elf_put_section(struct bytes *to, const struct elf_machine *machine,
     bytes_put(to, section->alignment, word);
     bytes_put(to, section->entry_size, word);
 }
-
-uint32_t elf_symbol_size(const struct elf_machine *machine)
-{
-    return is_64(machine) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-}
-
-void elf_put_symbol(struct bytes *to, const struct elf_machine *machine, uint32_t name,
-                    uint64_t address, uint64_t size, uint16_t section)
-{
-    /* The same fields in both classes, but in another order. */
-    const unsigned char info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
-    bytes_u32(to, name);
-    if (!is_64(machine)) {
-        bytes_u32(to, address);
-        bytes_u32(to, size);
-    }
-    bytes_u8(to, info);
-    bytes_u8(to, STV_DEFAULT);
-    bytes_u16(to, section);
-    if (is_64(machine)) {
-        bytes_put(to, address, 8);
-        bytes_put(to, size, 8);
-    }
-}
-
-void elf_put_null_symbol(struct bytes *to, const struct elf_machine *machine)
-{
-    bytes_zeros(to, elf_symbol_size(machine));
-}

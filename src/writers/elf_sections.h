@@ -54,10 +54,4 @@ void elf_put_segment(struct bytes *to, const struct elf_machine *machine,
 void elf_put_section(struct bytes *to, const struct elf_machine *machine,
                      const struct elf_section *section, uint32_t name);
 
-/* A function. The first symbol of a table is none. */
-void elf_put_symbol(struct bytes *to, const struct elf_machine *machine, uint32_t name,
-                    uint64_t address, uint64_t size, uint16_t section);
-void elf_put_null_symbol(struct bytes *to, const struct elf_machine *machine);
-uint32_t elf_symbol_size(const struct elf_machine *machine);
-
 #endif

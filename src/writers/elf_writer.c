@@ -4,10 +4,9 @@
 #include "reader/read_description.h"
 #include "writers/dwarf.h"
 #include "writers/elf_extent.h"
-#include "writers/elf_sections.h"
+#include "writers/elf_symbols.h"
 #include "writers/file_writer.h"
 #include "writers/merged_frames.h"
-#include "writers/printable_text.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -44,9 +43,7 @@ struct elf {
     struct dwarf dwarf;
     struct merged_frames frames;
     struct bytes frame_header;
-    struct bytes symbols;
-    struct string_table symbol_names;
-    struct bytes scratch;
+    struct elf_symbols symbols;
 };
 
 const char *elf_strerror(enum elf_error error)
@@ -94,14 +91,13 @@ static bool have_one_name(const struct piece *a, const struct piece *b)
            (a->name.size == 0 || memcmp(a->name.data, b->name.data, (size_t)a->name.size) == 0);
 }
 
-/* Named after the first piece; it ends where the last one does. */
-static void add_symbol(struct elf *elf, const struct placed *first, const struct placed *last)
+/* Of the pieces from `first` to `last`; `name` is that of them all. */
+static void add_symbol(struct elf *elf, struct table_string name, const struct placed *first,
+                       const struct placed *last)
 {
-    const struct span name = printable_name(first->piece->name, TEXT_BYTES, &elf->scratch);
-    const uint32_t offset =
-        string_table_add(&elf->symbol_names, name.data, (size_t)name.size).offset;
-    elf_put_symbol(&elf->symbols, &elf->machine, offset, first->address - elf->result->base,
-                   last->address + last->piece->code_size - first->address, SECTION_TEXT);
+    elf_symbols_add(&elf->symbols, &elf->dwarf.texts.names, name,
+                    first->address - elf->result->base,
+                    last->address + last->piece->code_size - first->address, SECTION_TEXT);
 }
 
 /* Whether the symbol that this piece is in ends with it. */
@@ -125,7 +121,9 @@ static void add_frames(struct elf *elf, const struct history *history, const str
         tell_problem(elf->options->problems, placed->piece->unwinding, wrong);
 }
 
-static bool add_piece(struct elf *elf, const struct history *history, const struct placed *placed)
+/* `name` receives the piece's in `dwarf`. */
+static bool add_piece(struct elf *elf, const struct history *history, const struct placed *placed,
+                      struct table_string *name)
 {
     const struct piece *const piece = placed->piece;
     build_id_add(&elf->digest, history, placed);
@@ -135,8 +133,8 @@ static bool add_piece(struct elf *elf, const struct history *history, const stru
     if (!jd_description_read(&elf->description, history, piece, elf->options->problems))
         return false;
     elf->result->described += elf->description.row_count > 0;
-    dwarf_add(&elf->dwarf, piece->name, placed->address - elf->result->base, piece->code_size,
-              &elf->description);
+    *name = dwarf_add(&elf->dwarf, piece->name, placed->address - elf->result->base,
+                      piece->code_size, &elf->description);
     add_frames(elf, history, placed);
     return true;
 }
@@ -192,13 +190,13 @@ static void put_dynamic_symbols(struct elf *elf)
                                      .info = 1,
                                      .alignment = 8,
                                      .entry_size = elf_symbol_size(&elf->machine)},
-                &elf->symbols);
+                &elf->symbols.entries);
     put_section(elf,
                 (struct elf_section){.name = ".dynstr",
                                      .type = SHT_STRTAB,
                                      .flags = SHF_ALLOC,
                                      .alignment = 1},
-                &elf->symbol_names.bytes);
+                &elf->symbols.names);
 }
 
 /* What is not */
@@ -233,8 +231,8 @@ static void put_debug_sections(struct elf *elf)
  * stripped. */
 static void put_symbols(struct elf *elf)
 {
-    struct bytes symbols = elf->symbols;
-    struct bytes names = elf->symbol_names.bytes;
+    struct bytes symbols = elf->symbols.entries;
+    struct bytes names = elf->symbols.names;
     if (elf->options->dynsym && names.size > 1) { /* else memory ran out before the first name */
         symbols.size = 2U * elf_symbol_size(&elf->machine);
         names.size = 1 + strlen((const char *)names.data + 1) + 1;
@@ -405,9 +403,7 @@ static void begin(struct elf *elf, const struct placed *pieces, size_t count)
                        hole != 0 ? hole : (elf->code_end + 7) / 8 * 8,
                        elf->big_endian, elf->machine.address_size);
     elf->frame_header.big_endian = elf->big_endian;
-    elf->symbols.big_endian = elf->big_endian;
-    string_table_init(&elf->symbol_names);
-    elf_put_null_symbol(&elf->symbols, &elf->machine);
+    elf_symbols_init(&elf->symbols, &elf->machine, elf->big_endian);
 }
 
 static enum elf_error finish(struct elf *elf)
@@ -437,8 +433,8 @@ static enum elf_error finish(struct elf *elf)
     put_build_id(elf, &first);
     elf->result->system_error = file_writer_finish(&elf->file, first.data, first.size);
     const bool no_memory = first.failed || elf->frames.bytes.failed || elf->frame_header.failed ||
-                           elf->symbols.failed || elf->symbol_names.bytes.failed ||
-                           elf->scratch.failed || elf->result->system_error == ENOMEM;
+                           elf_symbols_failed(&elf->symbols) ||
+                           elf->result->system_error == ENOMEM;
     bytes_free(&first);
     if (no_memory || dwarf_error == DWARF_NO_MEMORY)
         return ELF_NO_MEMORY;
@@ -477,10 +473,13 @@ enum elf_error elf_write(int fd, const struct history *history, const struct pla
     file_writer_init(&elf.file, fd);
     bool has_memory = true;
     size_t symbol = 0; /* the first piece of the next one */
-    for (size_t i = 0; i < count && has_memory; i++) {
-        has_memory = add_piece(&elf, history, &pieces[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct table_string name;
+        has_memory = add_piece(&elf, history, &pieces[i], &name);
+        if (!has_memory)
+            break;
         if (ends_symbol(&elf, pieces, count, i)) {
-            add_symbol(&elf, &pieces[symbol], &pieces[i]);
+            add_symbol(&elf, name, &pieces[symbol], &pieces[i]);
             symbol = i + 1;
         }
         if ((i + 1) % PIECES_BETWEEN_PROGRESS == 0)
@@ -491,8 +490,6 @@ enum elf_error elf_write(int fd, const struct history *history, const struct pla
     dwarf_free(&elf.dwarf);
     merged_frames_free(&elf.frames);
     bytes_free(&elf.frame_header);
-    bytes_free(&elf.symbols);
-    bytes_free(&elf.scratch);
-    string_table_free(&elf.symbol_names);
+    elf_symbols_free(&elf.symbols);
     return has_memory ? error : ELF_NO_MEMORY;
 }

@@ -30,21 +30,23 @@ static bool is_at(const struct string_table *table, uint32_t offset, const unsig
            found[length] == '\0';
 }
 
-static struct table_string *slot_of(const struct string_table *table, const unsigned char *text,
-                                    size_t length)
+static struct table_slot *slot_of(const struct string_table *table, const unsigned char *text,
+                                  size_t length, uint32_t hash)
 {
-    size_t at = hash_of(text, length) & (table->slot_count - 1);
-    while (table->slots[at].offset != 0 && !is_at(table, table->slots[at].offset, text, length))
+    size_t at = hash & (table->slot_count - 1);
+    while (table->slots[at].string.offset != 0 &&
+           (table->slots[at].hash != hash || !is_at(table, table->slots[at].string.offset, text, length)))
         at = (at + 1) & (table->slot_count - 1);
     return &table->slots[at];
 }
 
+/* The strings themselves are not looked at: there may be many, and they are all over the memory. */
 static void grow_slots(struct string_table *table)
 {
-    struct table_string *const old = table->slots;
+    struct table_slot *const old = table->slots;
     const size_t old_count = table->slot_count;
     const size_t count = old_count == 0 ? FIRST_SLOTS : 2 * old_count;
-    struct table_string *const slots = calloc(count, sizeof(*slots));
+    struct table_slot *const slots = calloc(count, sizeof(*slots));
     if (slots == NULL) {
         table->bytes.failed = true;
         return;
@@ -52,10 +54,12 @@ static void grow_slots(struct string_table *table)
     table->slots = slots;
     table->slot_count = count;
     for (size_t i = 0; i < old_count; i++) {
-        if (old[i].offset == 0)
+        if (old[i].string.offset == 0)
             continue;
-        const unsigned char *const text = table->bytes.data + old[i].offset;
-        *slot_of(table, text, strlen((const char *)text)) = old[i];
+        size_t at = old[i].hash & (count - 1);
+        while (slots[at].string.offset != 0)
+            at = (at + 1) & (count - 1);
+        slots[at] = old[i];
     }
     free(old);
 }
@@ -90,8 +94,9 @@ struct table_string string_table_add(struct string_table *table, const void *tex
         grow_slots(table);
     if (table->bytes.failed)
         return none;
-    struct table_string *const slot = slot_of(table, text, length);
-    if (slot->offset == 0) {
+    const uint32_t hash = hash_of(text, length);
+    struct table_slot *const slot = slot_of(table, text, length, hash);
+    if (slot->string.offset == 0) {
         const size_t offset = table->bytes.size;
         if (offset > UINT32_MAX || length > UINT32_MAX - offset)
             table->bytes.failed = true;
@@ -99,7 +104,7 @@ struct table_string string_table_add(struct string_table *table, const void *tex
         bytes_u8(&table->bytes, 0);
         if (table->bytes.failed)
             return none;
-        *slot = (struct table_string){(uint32_t)offset, ++table->string_count};
+        *slot = (struct table_slot){{(uint32_t)offset, ++table->string_count}, hash};
     }
-    return *slot;
+    return slot->string;
 }

@@ -16,7 +16,10 @@ struct table_string {
 struct string_table {
     struct bytes bytes; /* begins with the empty string */
     /* A hash table, open addressing, at most half full; offset 0: an empty slot. */
-    struct table_string *slots;
+    struct table_slot {
+        struct table_string string;
+        uint32_t hash;
+    } *slots;
     size_t slot_count; /* a power of two */
     uint32_t string_count;
 };
