@@ -1,5 +1,6 @@
 #include "check/dump_check.h"
 #include "reader/decode.h"
+#include "reader/sort.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -277,7 +278,7 @@ static bool check_moves(struct findings *findings, const struct history *history
         return false;
     for (uint32_t i = 0; i < history->piece_count; i++)
         indices[i] = (struct index_of){history->pieces[i].code_index, i};
-    qsort(indices, history->piece_count, sizeof(*indices), by_index);
+    sort(indices, history->piece_count, sizeof(*indices), by_index);
     for (uint32_t i = 1; i < history->piece_count; i++)
         if (indices[i].code_index == indices[i - 1].code_index)
             jd_finding_add(findings, FINDING_INDEX_TWICE, history->pieces[indices[i].piece].load,

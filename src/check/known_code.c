@@ -1,5 +1,7 @@
 #include "check/known_code.h"
 
+#include "reader/sort.h"
+
 #include <stdlib.h>
 
 static int by_address(const void *left, const void *right)
@@ -23,7 +25,7 @@ bool jd_known_code_init(struct known_code *code, const struct history *history)
         return false;
     for (uint32_t i = 0; i < history->life_count; i++)
         code->lives[i] = &history->lives[i];
-    qsort(code->lives, history->life_count, sizeof(*code->lives), by_address);
+    sort(code->lives, history->life_count, sizeof(*code->lives), by_address);
     uint64_t highest = 0;
     for (uint32_t i = 0; i < history->life_count; i++) {
         const uint64_t end = code->lives[i]->address + life_size(history, code->lives[i]);

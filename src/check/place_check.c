@@ -1,5 +1,6 @@
 #include "check/dump_check.h"
 #include "reader/decode.h"
+#include "reader/sort.h"
 
 #include <stdlib.h>
 
@@ -198,7 +199,7 @@ bool jd_check_places(struct findings *findings, const struct history *history)
     }
     for (uint32_t i = 0; i < history->life_count; i++)
         places[i] = place_of(history, &history->lives[i]);
-    qsort(places, history->life_count, sizeof(*places), by_address);
+    sort(places, history->life_count, sizeof(*places), by_address);
     const struct checking checking = {findings, history, places, history->life_count, names};
     for (uint32_t i = 0; i < history->life_count; i++) {
         if (places[i].room_end > places[i].code_end)

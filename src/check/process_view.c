@@ -1,5 +1,7 @@
 #include "check/process_view.h"
 
+#include "reader/sort.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -208,10 +210,8 @@ static enum view_error read_view(struct reading *reading, uint32_t dump_pid)
         if (error != VIEW_OK)
             return error;
     }
-    if (view->mapping_count != 0)
-        qsort(view->mappings, view->mapping_count, sizeof(*view->mappings), mappings_by_time);
-    if (view->sample_count != 0)
-        qsort(view->samples, view->sample_count, sizeof(*view->samples), samples_by_time);
+    sort(view->mappings, view->mapping_count, sizeof(*view->mappings), mappings_by_time);
+    sort(view->samples, view->sample_count, sizeof(*view->samples), samples_by_time);
     return reading->data->end == PERF_DATA_BROKEN ? VIEW_UNREADABLE : VIEW_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "inject/code_uses.h"
 
 #include "reader/grow.h"
+#include "reader/sort.h"
 
 static int ascending(const void *left, const void *right)
 {
@@ -17,7 +18,7 @@ bool jd_code_uses_init(struct code_uses *uses, const struct history *history,
         return false;
     for (uint32_t i = 0; i < uses->begin_count; i++)
         uses->begins[i] = jd_profile_time(clock, history->lives[i].begin);
-    qsort(uses->begins, uses->begin_count, sizeof(*uses->begins), ascending);
+    sort(uses->begins, uses->begin_count, sizeof(*uses->begins), ascending);
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include "inject/epochs.h"
 
 #include "reader/grow.h"
+#include "reader/sort.h"
 
 struct dividing {
     struct epochs *epochs;
@@ -110,7 +111,7 @@ static bool divide(struct dividing *dividing, const struct code_uses *uses)
         return false;
     for (uint32_t i = 0; i < history->life_count; i++)
         dividing->begins[i] = history->lives[i].begin;
-    qsort(dividing->begins, history->life_count, sizeof(*dividing->begins), ascending);
+    sort(dividing->begins, history->life_count, sizeof(*dividing->begins), ascending);
     for (uint64_t begin = 0, end; begin < uses->count; begin = end) {
         for (end = begin; end < uses->count && uses->of[end].loads == uses->of[begin].loads;)
             end++;

@@ -1,6 +1,7 @@
 #include "inject/layout.h"
 
 #include "inject/regions.h"
+#include "reader/sort.h"
 #include "writers/elf_extent.h"
 
 #include <stdlib.h>
@@ -309,7 +310,7 @@ static bool plan(struct layout *layout, struct planning *planning)
     take_lives(planning);
     if (planning->slot_count == 0)
         return true;
-    qsort(planning->slots, (size_t)planning->slot_count, sizeof(*planning->slots), by_address);
+    sort(planning->slots, planning->slot_count, sizeof(*planning->slots), by_address);
     find_alone(planning);
     planning->packed_end = PACKED_ADDRESS;
     if (planning->options->by_name)
@@ -317,7 +318,7 @@ static bool plan(struct layout *layout, struct planning *planning)
     else if (epochs != NULL ? !find_regions(planning) || !choose_epochs(planning)
                             : !choose_layers(planning, 0))
         return false;
-    qsort(planning->slots, (size_t)planning->slot_count, sizeof(*planning->slots), by_layer);
+    sort(planning->slots, planning->slot_count, sizeof(*planning->slots), by_layer);
     if (!make_files(layout, planning))
         return false;
     make_mappings(layout, planning);

@@ -1,6 +1,7 @@
 #include "inject/ranges.h"
 
 #include "reader/grow.h"
+#include "reader/sort.h"
 
 #include <string.h>
 
@@ -34,7 +35,7 @@ static void settle(struct ranges *ranges)
 {
     if (ranges->settled || ranges->count == 0)
         return;
-    qsort(ranges->ranges, (size_t)ranges->count, sizeof(*ranges->ranges), by_begin);
+    sort(ranges->ranges, ranges->count, sizeof(*ranges->ranges), by_begin);
     uint64_t kept = 0;
     for (uint64_t i = 1; i < ranges->count; i++) {
         struct range *const last = &ranges->ranges[kept];

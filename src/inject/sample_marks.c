@@ -2,6 +2,7 @@
 
 #include "format/elf_mach.h"
 #include "reader/grow.h"
+#include "reader/sort.h"
 
 /* How early a sample may seem to be where clocks were fitted: profile_clock.h. */
 #define TOLERANCE 10000000 /* ns */
@@ -47,8 +48,7 @@ bool jd_sample_marks_init(struct sample_marks *marks, const struct history *hist
                          : jd_profile_time(clock, life->end),
             .life = i};
     }
-    if (marks->count != 0)
-        qsort(marks->lives, marks->count, sizeof(*marks->lives), by_address);
+    sort(marks->lives, marks->count, sizeof(*marks->lives), by_address);
     uint64_t highest = 0;
     for (uint32_t i = 0; i < marks->count; i++) {
         highest = marks->lives[i].end > highest ? marks->lives[i].end : highest;

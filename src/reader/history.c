@@ -1,6 +1,7 @@
 #include "reader/history.h"
 
 #include "reader/grow.h"
+#include "reader/sort.h"
 
 #include <stdlib.h>
 
@@ -46,8 +47,7 @@ bool jd_history_at(const struct history *history, uint64_t time, uint32_t **live
     }
     uint32_t *const result = malloc(((size_t)found_count + 1) * sizeof(*result));
     if (result != NULL) {
-        if (found_count > 0)
-            qsort(found, found_count, sizeof(*found), compare);
+        sort(found, found_count, sizeof(*found), compare);
         for (uint32_t i = 0; i < found_count; i++)
             result[i] = found[i].life;
         *lives = result;

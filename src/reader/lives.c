@@ -1,6 +1,7 @@
 #include "reader/lives.h"
 
 #include "reader/live_set.h"
+#include "reader/sort.h"
 
 #include <stdlib.h>
 
@@ -153,15 +154,12 @@ static bool passing_init(struct passing *passing, struct history *history)
                 passing->previous != NULL && jd_live_set_init(&passing->live, history->life_count);
     if (done) {
         memset(passing->previous, 0xff, count * sizeof(*passing->previous));
-        bool ascending = true;
         for (uint32_t i = 0; i < history->life_count; i++) {
             sorted[i] = (struct ranked_life){history->lives[i].address, i};
-            ascending = ascending && (i == 0 || sorted[i - 1].address <= sorted[i].address);
             if (history->lives[i].next != HISTORY_NONE)
                 passing->previous[history->lives[i].next] = i;
         }
-        if (!ascending)
-            qsort(sorted, history->life_count, sizeof(*sorted), compare_addresses);
+        sort(sorted, history->life_count, sizeof(*sorted), compare_addresses);
         uint32_t rank = 0;
         for (uint32_t i = 0; i < history->life_count; i++) {
             if (i > 0 && sorted[i].address != sorted[i - 1].address)

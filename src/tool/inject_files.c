@@ -233,7 +233,8 @@ static bool add(struct adding *adding, const struct injected_dumps *dumps)
         !injected_sources_write(&adding->sources, &adding->files->folder, adding->dump,
                                 adding->number))
         return false;
-    if (!jd_epochs_find(&adding->epochs, &adding->dump->history, &adding->dump->marks->uses) ||
+    if ((stack_copies && !jd_epochs_find(&adding->epochs, &adding->dump->history,
+                                         &adding->dump->marks->uses)) ||
         !jd_layout_plan(layout, &adding->dump->history, &options))
         return no_memory();
     adding->paths = calloc(layout->file_count + (size_t)1, sizeof(*adding->paths));

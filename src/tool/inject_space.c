@@ -54,9 +54,11 @@ bool injected_space_find(struct injected_space *space, const struct profile_scan
 {
     *space = (struct injected_space){0};
     struct ranges code = {0};
-    bool found = jd_scan_occupied(scan, dump->pid, OCCUPIED_BY_FILES, &space->occupied) &&
-                 jd_scan_occupied(scan, dump->pid, OCCUPIED_BY_CODE, &code) &&
-                 add_objects(space, scan, dump);
+    bool found = jd_scan_occupied(scan, dump->pid, OCCUPIED_BY_FILES, &space->occupied);
+    if (found && !scan->stack_copies)
+        return true;
+    found = found && jd_scan_occupied(scan, dump->pid, OCCUPIED_BY_CODE, &code) &&
+            add_objects(space, scan, dump);
     for (uint64_t i = 0; found && i < code.count; i++)
         found = add_pages(&space->used, code.ranges[i].begin, code.ranges[i].end);
     for (uint64_t i = 0; found && i < holes->count; i++)

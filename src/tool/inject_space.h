@@ -10,6 +10,7 @@
 
 struct injected_space {
     struct ranges occupied; /* by files */
+    /* Only for profiles with stack copies: */
     struct ranges foreign;  /* by code of libraries and of the process's other dumps */
     struct ranges used;     /* whole pages, by any code, and by unwinding data */
 };
