@@ -114,11 +114,13 @@ static const char *new_path(struct adding *adding)
 static bool find_hole(struct adding *adding, const struct layout_file *file,
                       struct elf_options *options)
 {
+    if (!adding->scan->stack_copies || file->packed)
+        return true;
     const struct placed *const last = &file->pieces[file->count - 1];
     const uint64_t begin = file->pieces[0].address / PAGE * PAGE;
     const uint64_t end = last->address + last->piece->code_size;
     const uint64_t size = elf_hole_size(&adding->dump->history, file->pieces, (size_t)file->count);
-    if (!adding->scan->stack_copies || file->packed || size == 0)
+    if (size == 0)
         return true;
     const uint64_t lowest = end > ELF_HOLE_REACH + PAGE ? end - ELF_HOLE_REACH : PAGE;
     const uint64_t hole = jd_ranges_take_hole(&adding->space.used, lowest, begin, size, PAGE);

@@ -93,26 +93,35 @@ static inline void bytes_align(struct bytes *bytes, size_t alignment)
 
 enum { LEB128_MAX = 10 }; /* bytes of a number of 64 bits */
 
-static inline void bytes_uleb128(struct bytes *bytes, uint64_t value)
+/* What has room for LEB128_MAX bytes more; returns where they end. */
+static inline unsigned char *put_uleb128(unsigned char *to, uint64_t value)
 {
-    unsigned char *to = bytes_room(bytes, LEB128_MAX);
-    if (to == NULL)
-        return;
     for (; value >= 0x80; value >>= 7)
         *to++ = (unsigned char)(value | 0x80);
     *to++ = (unsigned char)value;
-    bytes->size = (size_t)(to - bytes->data);
+    return to;
+}
+
+static inline unsigned char *put_sleb128(unsigned char *to, int64_t value)
+{
+    for (; value < -64 || value > 63; value = value < 0 ? ~(~value >> 7) : value >> 7)
+        *to++ = (unsigned char)((uint64_t)value | 0x80);
+    *to++ = (unsigned char)((uint64_t)value & 0x7f);
+    return to;
+}
+
+static inline void bytes_uleb128(struct bytes *bytes, uint64_t value)
+{
+    unsigned char *const to = bytes_room(bytes, LEB128_MAX);
+    if (to != NULL)
+        bytes->size = (size_t)(put_uleb128(to, value) - bytes->data);
 }
 
 static inline void bytes_sleb128(struct bytes *bytes, int64_t value)
 {
-    unsigned char *to = bytes_room(bytes, LEB128_MAX);
-    if (to == NULL)
-        return;
-    for (; value < -64 || value > 63; value = value < 0 ? ~(~value >> 7) : value >> 7)
-        *to++ = (unsigned char)((uint64_t)value | 0x80);
-    *to++ = (unsigned char)((uint64_t)value & 0x7f);
-    bytes->size = (size_t)(to - bytes->data);
+    unsigned char *const to = bytes_room(bytes, LEB128_MAX);
+    if (to != NULL)
+        bytes->size = (size_t)(put_sleb128(to, value) - bytes->data);
 }
 
 /* Over what was put at `offset` before. */

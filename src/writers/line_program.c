@@ -16,6 +16,8 @@ enum {
     LINE_RANGE = 14,
     OPCODE_MAX = 255,
 
+    ROW_MAX = 4 * (1 + LEB128_MAX) + 1, /* bytes of a row's opcodes */
+
     /* libdw refuses a unit's whole table at a column of more than 16 bits. */
     COLUMN_MAX = 65535
 };
@@ -33,12 +35,12 @@ static void begin_sequence(struct line_program *program, uint64_t address)
     program->column = 0;
 }
 
-static void advance(struct line_program *program, uint64_t by)
+static unsigned char *put_advance(unsigned char *to, uint64_t by)
 {
     if (by == 0)
-        return;
-    bytes_u8(&program->bytes, DW_LNS_advance_pc);
-    bytes_uleb128(&program->bytes, by);
+        return to;
+    *to++ = DW_LNS_advance_pc;
+    return put_uleb128(to, by);
 }
 
 void line_program_row(struct line_program *program, uint64_t address, uint32_t file, uint32_t line,
@@ -46,30 +48,33 @@ void line_program_row(struct line_program *program, uint64_t address, uint32_t f
 {
     if (!program->in_sequence)
         begin_sequence(program, address);
+    unsigned char *to = bytes_room(&program->bytes, ROW_MAX);
+    if (to == NULL)
+        return;
     if (file != program->file) {
-        bytes_u8(&program->bytes, DW_LNS_set_file);
-        bytes_uleb128(&program->bytes, file);
+        *to++ = DW_LNS_set_file;
+        to = put_uleb128(to, file);
     }
     if (column > COLUMN_MAX)
         column = 0;
     if (column != program->column) {
-        bytes_u8(&program->bytes, DW_LNS_set_column);
-        bytes_uleb128(&program->bytes, column);
+        *to++ = DW_LNS_set_column;
+        to = put_uleb128(to, column);
     }
     int64_t lines = (int64_t)line - program->line;
     if (lines < LINE_BASE || lines >= LINE_BASE + LINE_RANGE) {
-        bytes_u8(&program->bytes, DW_LNS_advance_line);
-        bytes_sleb128(&program->bytes, lines);
+        *to++ = DW_LNS_advance_line;
+        to = put_sleb128(to, lines);
         lines = 0;
     }
-    const uint64_t by = address - program->address;
-    const uint64_t first = (uint64_t)(lines - LINE_BASE) + OPCODE_BASE;
-    if (by <= (OPCODE_MAX - first) / LINE_RANGE) {
-        bytes_u8(&program->bytes, first + by * LINE_RANGE);
-    } else {
-        advance(program, by);
-        bytes_u8(&program->bytes, first);
+    uint64_t by = address - program->address;
+    const unsigned first = (unsigned)(lines - LINE_BASE) + OPCODE_BASE;
+    if (by > (OPCODE_MAX - first) / LINE_RANGE) {
+        to = put_advance(to, by);
+        by = 0;
     }
+    *to++ = (unsigned char)(first + by * LINE_RANGE);
+    program->bytes.size = (size_t)(to - program->bytes.data);
     program->address = address;
     program->file = file;
     program->line = line;
@@ -80,11 +85,15 @@ void line_program_end_sequence(struct line_program *program, uint64_t address)
 {
     if (!program->in_sequence)
         return;
-    advance(program, address - program->address);
-    bytes_u8(&program->bytes, 0);
-    bytes_u8(&program->bytes, 1);
-    bytes_u8(&program->bytes, DW_LNE_end_sequence);
     program->in_sequence = false;
+    unsigned char *to = bytes_room(&program->bytes, ROW_MAX);
+    if (to == NULL)
+        return;
+    to = put_advance(to, address - program->address);
+    *to++ = 0;
+    *to++ = 1;
+    *to++ = DW_LNE_end_sequence;
+    program->bytes.size = (size_t)(to - program->bytes.data);
 }
 
 void line_program_write(struct line_program *program, const struct string_table *files,

@@ -131,11 +131,24 @@ static const char *check_instructions(struct span instructions, bool swapped)
     return cursor.error;
 }
 
+/* Most functions have the same. */
+static const char *check_cie(struct merged_frames *frames, struct span instructions, bool swapped)
+{
+    struct span *const checked = &frames->checked;
+    if (instructions.size != 0 && instructions.size == checked->size &&
+        memcmp(instructions.data, checked->data, (size_t)checked->size) == 0)
+        return NULL;
+    const char *const wrong = check_instructions(instructions, swapped);
+    if (wrong == NULL)
+        *checked = instructions;
+    return wrong;
+}
+
 static const char *add_one(void *context, struct eh_frame *reader, const struct frame_fde *fde)
 {
     struct merged_frames *const frames = context;
     const bool swapped = reader->cursor.swapped;
-    const char *wrong = check_instructions(fde->cie.instructions, swapped);
+    const char *wrong = check_cie(frames, fde->cie.instructions, swapped);
     if (wrong == NULL)
         wrong = check_instructions(fde->instructions, swapped);
     if (wrong != NULL)

@@ -27,6 +27,7 @@ struct merged_frames {
     /* The CIEs that were written last: where they begin. */
     uint32_t cies[16];
     uint32_t cie_count; /* of all */
+    struct span checked; /* instructions of a CIE, in the dump, that can be used */
 };
 
 void merged_frames_init(struct merged_frames *frames, uint64_t address, bool big_endian,
