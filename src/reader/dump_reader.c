@@ -1,5 +1,7 @@
 #include "reader/dump_reader.h"
 
+#include "reader/read_ahead.h"
+
 #include "format/elf_mach.h"
 
 #define SWAPPED_MAGIC UINT32_C(0x4454694a)
@@ -81,6 +83,15 @@ static enum dump_end find_end(const struct dump_reader *reader, uint64_t offset,
     return DUMP_GOES_ON;
 }
 
+/* Of what lies so far behind the record as many bytes as it has. */
+static void read_ahead_of(const struct dump_reader *reader, const struct dump_record *record)
+{
+    enum { DISTANCE = 4096 };
+    const struct span file = reader->file;
+    if (file.size - record->offset > DISTANCE + READ_AHEAD_MAX)
+        read_ahead(file.data + record->offset + DISTANCE, record->total_size);
+}
+
 bool jd_dump_reader_next(struct dump_reader *reader, struct dump_record *record)
 {
     if (reader->end != DUMP_GOES_ON)
@@ -89,6 +100,7 @@ bool jd_dump_reader_next(struct dump_reader *reader, struct dump_record *record)
     if (reader->end != DUMP_GOES_ON)
         return false;
     reader->offset += record->total_size;
+    read_ahead_of(reader, record);
     return true;
 }
 

@@ -1,9 +1,13 @@
+/* XXH64: https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md */
 #include "writers/digest.h"
 
 #include <string.h>
 
-static const uint64_t factor1 = UINT64_C(0x87c37b91114253d5);
-static const uint64_t factor2 = UINT64_C(0x4cf5ad432745937f);
+#define PRIME1 UINT64_C(0x9e3779b185ebca87)
+#define PRIME2 UINT64_C(0xc2b2ae3d27d4eb4f)
+#define PRIME3 UINT64_C(0x165667b19e3779f9)
+#define PRIME4 UINT64_C(0x85ebca77c2b2ae63)
+#define PRIME5 UINT64_C(0x27d4eb2f165667c5)
 
 static uint64_t rotate(uint64_t value, unsigned by)
 {
@@ -11,7 +15,7 @@ static uint64_t rotate(uint64_t value, unsigned by)
 }
 
 /* Little-endian on all machines, so that an id does not depend on where it was made. */
-static uint64_t load(const unsigned char *from)
+static uint64_t load64(const unsigned char *from)
 {
     uint64_t value;
     memcpy(&value, from, sizeof(value));
@@ -21,27 +25,39 @@ static uint64_t load(const unsigned char *from)
     return value;
 }
 
-static uint64_t mix1(uint64_t word)
+static uint32_t load32(const unsigned char *from)
 {
-    return rotate(word * factor1, 31) * factor2;
+    uint32_t value;
+    memcpy(&value, from, sizeof(value));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap32(value);
+#endif
+    return value;
 }
 
-static uint64_t mix2(uint64_t word)
+static uint64_t mix(uint64_t lane, uint64_t word)
 {
-    return rotate(word * factor2, 33) * factor1;
+    return rotate(lane + word * PRIME2, 31) * PRIME1;
+}
+
+void digest_begin(struct digest *digest)
+{
+    *digest = (struct digest){.lanes = {PRIME1 + PRIME2, PRIME2, 0, 0 - PRIME1}};
 }
 
 static void add_blocks(struct digest *digest, const unsigned char *from, size_t count)
 {
-    uint64_t h1 = digest->h1, h2 = digest->h2;
+    uint64_t a = digest->lanes[0], b = digest->lanes[1], c = digest->lanes[2], d = digest->lanes[3];
     for (; count > 0; from += DIGEST_BLOCK, count--) {
-        h1 ^= mix1(load(from));
-        h1 = (rotate(h1, 27) + h2) * 5 + 0x52dce729;
-        h2 ^= mix2(load(from + 8));
-        h2 = (rotate(h2, 31) + h1) * 5 + 0x38495ab5;
+        a = mix(a, load64(from));
+        b = mix(b, load64(from + 8));
+        c = mix(c, load64(from + 16));
+        d = mix(d, load64(from + 24));
     }
-    digest->h1 = h1;
-    digest->h2 = h2;
+    digest->lanes[0] = a;
+    digest->lanes[1] = b;
+    digest->lanes[2] = c;
+    digest->lanes[3] = d;
 }
 
 void digest_add(struct digest *digest, const void *bytes, size_t size)
@@ -64,28 +80,47 @@ void digest_add(struct digest *digest, const void *bytes, size_t size)
         memcpy(digest->partial, from + size / DIGEST_BLOCK * DIGEST_BLOCK, size % DIGEST_BLOCK);
 }
 
-static uint64_t finish(uint64_t word)
+/* The lanes in one, from that of the number `first` on; of less than a block, `few`. */
+static uint64_t join(const struct digest *digest, unsigned first, uint64_t few)
 {
-    word = (word ^ word >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    word = (word ^ word >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return word ^ word >> 33;
+    static const unsigned char by[] = {1, 7, 12, 18};
+    uint64_t hash = 0;
+    if (digest->length < DIGEST_BLOCK)
+        return few;
+    for (unsigned i = 0; i < 4; i++)
+        hash += rotate(digest->lanes[(first + i) % 4], by[i]);
+    for (unsigned i = 0; i < 4; i++)
+        hash = (hash ^ mix(0, digest->lanes[(first + i) % 4])) * PRIME1 + PRIME4;
+    return hash;
+}
+
+/* With the length, and the bytes that are no block. */
+static uint64_t finish(const struct digest *digest, uint64_t hash)
+{
+    const unsigned char *at = digest->partial;
+    size_t left = (size_t)(digest->length % DIGEST_BLOCK);
+    hash += digest->length;
+    for (; left >= 8; at += 8, left -= 8)
+        hash = rotate(hash ^ mix(0, load64(at)), 27) * PRIME1 + PRIME4;
+    if (left >= 4) {
+        hash = rotate(hash ^ load32(at) * PRIME1, 23) * PRIME2 + PRIME3;
+        at += 4;
+        left -= 4;
+    }
+    for (; left > 0; at++, left--)
+        hash = rotate(hash ^ *at * PRIME5, 11) * PRIME1;
+    hash = (hash ^ hash >> 33) * PRIME2;
+    hash = (hash ^ hash >> 29) * PRIME3;
+    return hash ^ hash >> 32;
 }
 
 void digest_end(const struct digest *digest, unsigned char id[DIGEST_SIZE])
 {
-    unsigned char tail[DIGEST_BLOCK] = {0};
-    memcpy(tail, digest->partial, (size_t)(digest->length % DIGEST_BLOCK));
-    uint64_t h1 = digest->h1 ^ mix1(load(tail)) ^ digest->length;
-    uint64_t h2 = digest->h2 ^ mix2(load(tail + 8)) ^ digest->length;
-    h1 += h2;
-    h2 += h1;
-    h1 = finish(h1);
-    h2 = finish(h2);
-    h1 += h2;
-    h2 += h1;
+    const uint64_t first = finish(digest, join(digest, 0, PRIME5));
+    const uint64_t second = finish(digest, join(digest, 2, PRIME4));
     for (unsigned i = 0; i < 8; i++) {
-        id[i] = (unsigned char)(h1 >> 8 * (7 - i));
-        id[8 + i] = (unsigned char)(h2 >> 8 * (7 - i));
+        id[i] = (unsigned char)(first >> 8 * (7 - i));
+        id[8 + i] = (unsigned char)(second >> 8 * (7 - i));
     }
     for (unsigned i = 0; i < 4; i++)
         id[16 + i] = (unsigned char)(digest->length >> 8 * (3 - i));

@@ -475,6 +475,7 @@ enum elf_error elf_write(int fd, const struct history *history, const struct pla
     size_t symbol = 0; /* the first piece of the next one */
     for (size_t i = 0; i < count; i++) {
         struct table_string name;
+        placed_read_ahead(history, pieces, count, i);
         has_memory = add_piece(&elf, history, &pieces[i], &name);
         if (!has_memory)
             break;

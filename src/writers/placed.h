@@ -33,4 +33,8 @@ void build_id_begin(struct digest *digest, const struct history *history);
 void build_id_add(struct digest *digest, const struct history *history,
                   const struct placed *placed);
 
+/* Before the piece at `at` is written: gets what the dump has of one further on into the cache. */
+void placed_read_ahead(const struct history *history, const struct placed *pieces, size_t count,
+                       size_t at);
+
 #endif

@@ -89,31 +89,68 @@ static void each_string_once(void **state)
     string_table_free(&table);
 }
 
-static void expect_digest(const void *bytes, size_t size, const char *expected)
+static void digest(const void *bytes, size_t size, size_t piece, unsigned char id[DIGEST_SIZE])
 {
-    /* All at once, and in pieces of each size. */
-    for (size_t piece = 1; piece <= size + 1; piece++) {
-        struct digest digest = {.length = 0};
-        unsigned char id[DIGEST_SIZE];
-        char text[2 * DIGEST_SIZE + 1];
-        for (size_t at = 0; at < size; at += piece)
-            digest_add(&digest, (const unsigned char *)bytes + at,
-                       piece < size - at ? piece : size - at);
-        digest_end(&digest, id);
-        for (size_t i = 0; i < DIGEST_SIZE; i++)
-            snprintf(text + 2 * i, 3, "%02x", id[i]);
-        assert_string_equal(text, expected);
+    struct digest digest;
+    digest_begin(&digest);
+    for (size_t at = 0; at < size; at += piece)
+        digest_add(&digest, (const unsigned char *)bytes + at, piece < size - at ? piece : size - at);
+    digest_end(&digest, id);
+}
+
+/* All at once, and in pieces of each size. */
+static void expect_hash(const void *bytes, size_t size, uint64_t expected)
+{
+    unsigned char first[DIGEST_SIZE], id[DIGEST_SIZE];
+    uint64_t hash = 0;
+    digest(bytes, size, size + 1, first);
+    for (size_t i = 0; i < 8; i++)
+        hash = hash << 8 | first[i];
+    assert_true(hash == expected);
+    assert_int_equal(first[DIGEST_SIZE - 2] << 8 | first[DIGEST_SIZE - 1], size);
+    for (size_t piece = 1; piece <= size; piece++) {
+        digest(bytes, size, piece, id);
+        assert_memory_equal(id, first, DIGEST_SIZE);
     }
 }
 
-/* The hashes are those that other implementations publish for these texts, seed 0. */
-static void murmur_hash_3(void **state)
+/* The hashes are those of the xxhsum program, seed 0. */
+static void xxh64(void **state)
 {
     (void)state;
     static const char fox[] = "The quick brown fox jumps over the lazy dog";
-    expect_digest("", 0, "00000000000000000000000000000000" "00000000");
-    expect_digest(fox, sizeof(fox) - 1, "e34bbc7bbc071b6c7a433ca9c49a9347" "0000002b");
-    expect_digest("hello", 5, "cbd8a7b341bd9b025b1e906a48ae1d19" "00000005");
+    unsigned char all[256];
+    for (size_t i = 0; i < sizeof(all); i++)
+        all[i] = (unsigned char)i;
+    expect_hash("", 0, UINT64_C(0xef46db3751d8e999));
+    expect_hash("abc", 3, UINT64_C(0x44bc2cf5ad770999));
+    expect_hash("hello", 5, UINT64_C(0x26c7827d889f6da3));
+    expect_hash(fox, sizeof(fox) - 1, UINT64_C(0x0b242d361fda71bc));
+    expect_hash(all, sizeof(all), UINT64_C(0x1facbe8406cd904b));
+}
+
+/* Each bit of the contents changes about half of those of either hash, and not the same ones. */
+static void each_bit_counts(void **state)
+{
+    (void)state;
+    unsigned char bytes[77] = {0}, was[DIGEST_SIZE], id[DIGEST_SIZE];
+    for (size_t size = 1; size <= sizeof(bytes); size += 4) {
+        digest(bytes, size, size, was);
+        for (size_t bit = 0; bit < 8 * size; bit++) {
+            int changed[2] = {0, 0}, differ = 0;
+            bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+            digest(bytes, size, size, id);
+            bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+            for (size_t i = 0; i < 8; i++) {
+                changed[0] += __builtin_popcount(id[i] ^ was[i]);
+                changed[1] += __builtin_popcount(id[8 + i] ^ was[8 + i]);
+                differ += id[i] != id[8 + i];
+            }
+            for (int half = 0; half < 2; half++)
+                assert_in_range(changed[half], 8, 56);
+            assert_true(differ > 0);
+        }
+    }
 }
 
 int main(void)
@@ -122,7 +159,8 @@ int main(void)
         cmocka_unit_test(byte_orders),
         cmocka_unit_test(leb128),
         cmocka_unit_test(each_string_once),
-        cmocka_unit_test(murmur_hash_3),
+        cmocka_unit_test(xxh64),
+        cmocka_unit_test(each_bit_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
