@@ -63,6 +63,9 @@ static bool take_feature(struct converting *converting, const struct perf_event 
         memcpy(&feature, event->payload.data, sizeof(feature));
     if (feature >= FEATURE_MAX)
         return fail(converting, event->offset, "a feature has a number that is not known");
+    /* The mark behind the last one has the number of the first that this perf does not know. */
+    if (event->payload.size == sizeof(feature))
+        return true;
     converting->features[feature] = (struct span){event->payload.data + sizeof(feature),
                                                   event->payload.size - sizeof(feature)};
     return true;
