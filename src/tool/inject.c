@@ -4,6 +4,7 @@
 #include "tool/inject_files.h"
 #include "tool/inject_input.h"
 #include "tool/messages.h"
+#include "tool/unfinished.h"
 #include "tool/whole_file.h"
 
 #include "inject/hidden_code.h"
@@ -96,6 +97,21 @@ static void keep_private(const char *profile, int fd)
         fchmod(fd, status.st_mode & 0666);
 }
 
+/* Both names change, or none does. */
+static bool finish(struct injecting *injecting, struct whole_file *output)
+{
+    /* An old profile must not have the new files. */
+    unlink(injecting->request->output);
+    if (!output_folder_finish(&injecting->files.folder)) {
+        whole_file_drop(output);
+        return false;
+    }
+    if (!whole_file_finish(output))
+        return false;
+    output_folder_keep(&injecting->files.folder);
+    return true;
+}
+
 static bool write_profile(struct injecting *injecting)
 {
     struct whole_file output;
@@ -114,16 +130,11 @@ static bool write_profile(struct injecting *injecting)
         whole_file_drop(&output);
         return false;
     }
-    /* An old profile must not have the new files. */
-    unlink(injecting->request->output);
-    if (!output_folder_finish(&injecting->files.folder)) {
-        whole_file_drop(&output);
-        return false;
-    }
-    if (!whole_file_finish(&output))
-        return false;
-    output_folder_keep(&injecting->files.folder);
-    return true;
+    sigset_t before;
+    unfinished_hold(&before);
+    const bool finished = finish(injecting, &output);
+    unfinished_release(&before);
+    return finished;
 }
 
 static bool inject_all(struct injecting *injecting)

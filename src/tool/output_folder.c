@@ -4,6 +4,7 @@
 #include "tool/output_folder.h"
 
 #include "tool/messages.h"
+#include "tool/unfinished.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -140,31 +141,48 @@ static bool make(struct output_folder *folder)
         complain("out of memory");
         return false;
     }
-    if (mkdir(folder->temporary, folder->mode) == 0)
+    if (!unfinished_add(folder->temporary))
+        complain("out of memory");
+    else if (mkdir(folder->temporary, folder->mode) == 0)
         return true;
-    complain("%s: %s", folder->temporary, strerror(errno));
+    else
+        complain("%s: %s", folder->temporary, strerror(errno));
+    unfinished_forget(folder->temporary);
     free(folder->temporary);
     folder->temporary = NULL;
     return false;
 }
 
+/* `name` is where the path's part in the folder begins. */
+static bool make_folders(char *path, char *name)
+{
+    bool noted = true;
+    for (char *slash = name; noted && (slash = strchr(slash, '/')) != NULL; *slash++ = '/') {
+        *slash = 0;
+        noted = unfinished_add(path);
+        if (noted)
+            mkdir(path, FOLDER_MODE); /* or it is there; else the file can't be opened */
+    }
+    return noted;
+}
+
 int output_folder_file(struct output_folder *folder, const char *name)
 {
     char *path;
+    int fd = -1;
     if (!make(folder))
         return -1;
     if (asprintf(&path, "%s/%s", folder->temporary, name) < 0) {
         complain("out of memory");
         return -1;
     }
-    for (char *slash = path + strlen(folder->temporary) + 1; (slash = strchr(slash, '/')) != NULL;
-         *slash++ = '/') {
-        *slash = 0;
-        mkdir(path, FOLDER_MODE); /* or it is there; else the file can't be opened */
+    if (!make_folders(path, path + strlen(folder->temporary) + 1) || !unfinished_add(path)) {
+        complain("out of memory");
+    } else {
+        fd = open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, FILE_MODE);
+        if (fd < 0)
+            complain("%s: %s", path, strerror(errno));
     }
-    const int fd = open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, FILE_MODE);
-    if (fd < 0)
-        complain("%s: %s", path, strerror(errno));
     free(path);
     return fd;
 }
@@ -183,6 +201,7 @@ bool output_folder_finish(struct output_folder *folder)
         return false;
     }
     if (folder->temporary != NULL) {
+        unfinished_forget(folder->temporary);
         free(folder->temporary);
         folder->temporary = folder->path;
         folder->path = NULL;
@@ -198,8 +217,10 @@ void output_folder_keep(struct output_folder *folder)
 
 void output_folder_drop(struct output_folder *folder)
 {
-    if (folder->temporary != NULL)
+    if (folder->temporary != NULL) {
         remove_folder(folder->temporary);
+        unfinished_forget(folder->temporary);
+    }
     free(folder->temporary);
     free(folder->path);
     *folder = (struct output_folder){0};

@@ -22,7 +22,8 @@ bool output_folder_open(struct output_folder *folder, const char *path, const ch
  * -1, with a complaint. */
 int output_folder_file(struct output_folder *folder, const char *name);
 
-/* Gives it its name, in place of the one that had it; where there are no files, there is no folder
+/* Signals that end the program are to be held from here on until all is there (unfinished.h).
+ * Gives it its name, in place of the one that had it; where there are no files, there is no folder
  * either. False, with a complaint. */
 bool output_folder_finish(struct output_folder *folder);
 

@@ -2,6 +2,7 @@
 #include "tool/record_directory.h"
 
 #include "tool/messages.h"
+#include "tool/unfinished.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -85,7 +86,12 @@ static bool name_files(struct record_directory *directory, const char *path)
     return directory->recorded != NULL && directory->profile != NULL;
 }
 
-bool record_directory_make(struct record_directory *directory, const char *path)
+static bool note_unfinished(const struct record_directory *directory)
+{
+    return !directory->made || unfinished_add(directory->path) || fail(directory->path, ENOMEM);
+}
+
+static bool make(struct record_directory *directory, const char *path)
 {
     char numbered[32];
     *directory = (struct record_directory){0};
@@ -93,12 +99,21 @@ bool record_directory_make(struct record_directory *directory, const char *path)
                      : !make_named(directory, path))
         return false;
     const char *const name = path != NULL ? path : numbered;
-    if (permits_dumps(name) && name_files(directory, name))
+    if (permits_dumps(name) && name_files(directory, name) && note_unfinished(directory))
         return true;
     if (directory->made)
         rmdir(name);
     record_directory_free(directory);
     return false;
+}
+
+bool record_directory_make(struct record_directory *directory, const char *path)
+{
+    sigset_t before;
+    unfinished_hold(&before);
+    const bool made = make(directory, path);
+    unfinished_release(&before);
+    return made;
 }
 
 void record_directory_remove(const struct record_directory *directory)

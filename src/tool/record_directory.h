@@ -14,7 +14,7 @@ struct record_directory {
 };
 
 /* `path`, which must be new or empty, or, if it is NULL, a new one in the current directory. False, with a complaint:
- * it can't be had. */
+ * it can't be had. A new one is unfinished (unfinished.h) until perf runs. */
 bool record_directory_make(struct record_directory *directory, const char *path);
 
 /* Removes the directory, if it is empty and was not there before. */

@@ -9,6 +9,7 @@
 
 #include "tool/command.h"
 #include "tool/messages.h"
+#include "tool/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -153,14 +154,15 @@ static void complain_of_perf(int error)
         complain("perf: %s", strerror(error));
 }
 
-/* Becomes perf, or sends the reason through the pipe. */
+/* Becomes perf, or sends the reason through the pipe. `before`: the signals that the user had blocked. */
 static void become_perf(const struct recording *recording, const struct arguments *arguments,
-                        int failure)
+                        int failure, const sigset_t *before)
 {
     const sigset_t keyboard = keyboard_signals();
     set_handler(SIGINT, SIG_DFL);
     set_handler(SIGQUIT, SIG_DFL);
     set_handler(SIGTERM, SIG_DFL);
+    unfinished_release(before);
     if (recording->command != NULL)
         sigprocmask(SIG_BLOCK, &keyboard, NULL);
     execvp("perf", arguments->words);
@@ -191,6 +193,24 @@ static enum recording_end hear(int report, const struct recording *recording)
     return RECORDING_NO_COMMAND;
 }
 
+/* Signals wait from the time that there is something to be done about them until perf gets them. */
+static pid_t start(const struct recording *recording, const struct arguments *arguments, int failure)
+{
+    sigset_t before;
+    unfinished_hold(&before);
+    unfinished_forget(recording->directory);
+    set_handler(SIGINT, SIG_IGN);
+    set_handler(SIGQUIT, SIG_IGN);
+    set_handler(SIGTERM, forward);
+    const pid_t pid = fork();
+    if (pid == 0)
+        become_perf(recording, arguments, failure, &before);
+    if (pid > 0)
+        perf_pid = pid;
+    unfinished_release(&before);
+    return pid;
+}
+
 static enum recording_end run(const struct recording *recording, const struct arguments *arguments,
                               int *status)
 {
@@ -199,16 +219,13 @@ static enum recording_end run(const struct recording *recording, const struct ar
         complain("a pipe: %s", strerror(errno));
         return RECORDING_NO_PERF;
     }
-    const pid_t pid = fork();
-    if (pid == 0)
-        become_perf(recording, arguments, failure[1]);
+    const pid_t pid = start(recording, arguments, failure[1]);
     close(failure[1]);
     if (pid < 0) {
         complain("perf: %s", strerror(errno));
         close(failure[0]);
         return RECORDING_NO_PERF;
     }
-    perf_pid = pid;
     const bool started = read(failure[0], &error, sizeof(error)) <= 0;
     close(failure[0]);
     *status = wait_for(pid);
@@ -228,9 +245,6 @@ enum recording_end record_by_perf(const struct recording *recording, int *status
         return RECORDING_NO_PERF;
     }
     fcntl(report[0], F_SETFD, FD_CLOEXEC);
-    set_handler(SIGINT, SIG_IGN);
-    set_handler(SIGQUIT, SIG_IGN);
-    set_handler(SIGTERM, forward);
     enum recording_end end = RECORDING_NO_PERF;
     if (make_arguments(&arguments, recording, report[1]))
         end = run(recording, &arguments, status);

@@ -9,6 +9,7 @@
 #include "tool/whole_file.h"
 
 #include "tool/messages.h"
+#include "tool/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,19 +39,35 @@ static int open_unnamed(const char *path)
     return fd;
 }
 
+static void forget_name(struct whole_file *file)
+{
+    if (file->temporary != NULL)
+        unfinished_forget(file->temporary);
+    free(file->temporary);
+    file->temporary = NULL;
+}
+
+static bool choose_name(struct whole_file *file)
+{
+    if (asprintf(&file->temporary, "%s.%ld", file->path, (long)getpid()) < 0)
+        file->temporary = NULL;
+    if (file->temporary != NULL && unfinished_add(file->temporary))
+        return true;
+    forget_name(file);
+    errno = ENOMEM;
+    return false;
+}
+
 static int open_named(struct whole_file *file)
 {
-    if (asprintf(&file->temporary, "%s.%ld", file->path, (long)getpid()) < 0) {
-        file->temporary = NULL;
-        errno = ENOMEM;
+    if (!choose_name(file))
         return -1;
-    }
     const int fd =
         open(file->temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, MODE);
-    if (fd < 0) {
-        free(file->temporary);
-        file->temporary = NULL;
-    }
+    const int error = errno;
+    if (fd < 0)
+        forget_name(file);
+    errno = error;
     return fd;
 }
 
@@ -104,15 +121,13 @@ static bool give_name(struct whole_file *file)
     if (file->temporary != NULL)
         return true;
     snprintf(link, sizeof(link), "/proc/self/fd/%d", file->fd);
-    if (asprintf(&file->temporary, "%s.%ld", file->path, (long)getpid()) < 0) {
-        file->temporary = NULL;
-        errno = ENOMEM;
+    if (!choose_name(file))
         return false;
-    }
     if (linkat(AT_FDCWD, link, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0)
         return true;
-    free(file->temporary);
-    file->temporary = NULL;
+    const int error = errno;
+    forget_name(file);
+    errno = error;
     return false;
 }
 
@@ -123,8 +138,7 @@ bool whole_file_finish(struct whole_file *file)
         whole_file_drop(file);
         return false;
     }
-    free(file->temporary);
-    file->temporary = NULL;
+    forget_name(file);
     if (close(file->fd) != 0) {
         complain("%s: %s", file->path, strerror(errno));
         return false;
@@ -136,7 +150,6 @@ void whole_file_drop(struct whole_file *file)
 {
     if (file->temporary != NULL)
         unlink(file->temporary);
-    free(file->temporary);
-    file->temporary = NULL;
+    forget_name(file);
     close(file->fd);
 }

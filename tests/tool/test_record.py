@@ -372,6 +372,32 @@ class Signals(RecordTest):
         self.assertTrue((self.output / "perf.data").exists(), err)
         self.assertIsNone(other.poll())
 
+    def test_at_any_moment(self) -> None:
+        """Before perf runs nothing stays behind; later what perf has written does, or the profile."""
+        if not shutil.which("strace") or perf.run(["strace", "-qq", "-o", os.devnull, "true"],
+                                                  check=False).returncode != 0:
+            self.skipTest("strace is not installed, or may not trace")
+        environment = {**self.environment, "ASAN_OPTIONS": "detect_leaks=0"}
+        perfs = {"recorded.data"}
+        whole = {*perfs, "perf.data", "perf.data.jit"}
+        # strace ends with the signal that has ended the tool.
+        for calls, when, number, status, expected in (
+                ("?mkdir,?mkdirat", 1, "TERM", -signal.SIGTERM, set()),
+                ("?pipe,pipe2", 2, "INT", -signal.SIGINT, set()),
+                ("?fork,?vfork,clone,?clone3", 1, "TERM", 125, set()),
+                ("?mkdir,?mkdirat", 2, "INT", -signal.SIGINT, perfs),
+                ("pwrite64", 1, "TERM", -signal.SIGTERM, perfs),
+                ("linkat", 1, "HUP", -signal.SIGHUP, whole)):
+            trace = self.directory / "trace"
+            done = self.record("-o", "out", "--", perf.WORKLOAD, "--duration-ms", "100", "lines", env=environment,
+                               before=["strace", "-qq", "-o", trace, "-e", f"trace={calls}", "-e",
+                                       f"inject={calls}:signal={number}:when={when}"])
+            with self.subTest(calls, number=number):
+                left = {path.name for path in self.output.glob("*") if not path.name.startswith("jit-")}
+                self.assertEqual((done.status, left), (status, expected), done.err)
+                self.assertEqual(self.output.exists(), bool(expected))
+            shutil.rmtree(self.output, ignore_errors=True)
+
 
 class Trouble(RecordTest):
     def test_directory_in_use(self) -> None:
