@@ -99,12 +99,27 @@ static bool add_dump(struct searching *searching, char *path, const struct scann
     return true;
 }
 
-static bool is_in_profile(const struct profile_scan *scan, uint32_t pid)
+/* perf record --overwrite keeps samples of a process whose mappings are lost. */
+static bool has_samples(const struct perf_data *data, uint32_t pid)
 {
-    for (uint64_t i = 0; i < scan->mapping_count; i++)
-        if (scan->mappings[i].pid == pid)
+    struct perf_data events = *data;
+    struct perf_event event;
+    struct perf_sample sample;
+    struct problem problem;
+    jd_perf_data_rewind(&events);
+    while (jd_perf_data_next(&events, &event))
+        if (event.type == PERF_EVENT_SAMPLE && jd_perf_sample(&events, &event, &sample, &problem) &&
+            sample.stamp.pid == pid)
             return true;
     return false;
+}
+
+static bool is_in_profile(const struct dump_search *search, uint32_t pid)
+{
+    for (uint64_t i = 0; i < search->scan->mapping_count; i++)
+        if (search->scan->mappings[i].pid == pid)
+            return true;
+    return has_samples(search->data, pid);
 }
 
 static bool add_found(struct searching *searching, const struct scanned_mapping *mapping)
@@ -119,13 +134,22 @@ static bool add_found(struct searching *searching, const struct scanned_mapping 
     return true;
 }
 
+/* By --pid. */
+static bool is_named(const struct inject_request *request, uint32_t pid)
+{
+    for (uint32_t i = 0; i < request->dump_count; i++)
+        if (request->dump_pids[i] == pid && pid != 0)
+            return true;
+    return false;
+}
+
 static bool add_all(struct searching *searching)
 {
     const struct profile_scan *const scan = searching->search.scan;
     const struct inject_request *const request = searching->search.request;
     for (uint64_t i = 0; i < scan->dump_count; i++) {
         const struct scanned_mapping *const mapping = &scan->dumps[i];
-        if (request->pid != 0 && request->pid == mapping->pid && request->dump_count != 0)
+        if (is_named(request, mapping->pid))
             continue; /* the request says which */
         if (!add_found(searching, mapping))
             return false;
@@ -133,16 +157,16 @@ static bool add_all(struct searching *searching)
     for (uint32_t i = 0; i < request->dump_count; i++) {
         if (searching->search.used[i])
             continue;
-        struct scanned_mapping mapping = {.pid = request->pid};
+        struct scanned_mapping mapping = {.pid = request->dump_pids[i]};
         for (uint64_t of = 0; of < scan->dump_count; of++)
-            if (scan->dumps[of].pid == request->pid)
+            if (scan->dumps[of].pid == mapping.pid)
                 mapping = scan->dumps[of];
         if (!add_dump(searching, strdup(request->dumps[i]), &mapping))
             return false;
     }
     for (const struct injected_dump *dump = searching->dumps->first; dump != NULL;
          dump = dump->next) {
-        if (is_in_profile(scan, dump->pid))
+        if (is_in_profile(&searching->search, dump->pid))
             continue;
         complain("%s: the profile has no process %" PRIu32 "; --pid says which it is", dump->path,
                  dump->pid);

@@ -141,9 +141,9 @@ static char *print_path(const char *format, const char *folder, const char *name
 static bool consider_named(struct finding *finding)
 {
     const struct inject_request *const request = finding->search->request;
-    if (request->pid != 0 && request->pid != finding->mapping->pid)
-        return true; /* they are another's */
     for (uint32_t i = 0; i < request->dump_count; i++) {
+        if (request->dump_pids[i] != 0 && request->dump_pids[i] != finding->mapping->pid)
+            continue; /* it is another's */
         if (strcmp(base_of(request->dumps[i]), base_of(finding->name)) != 0)
             continue;
         char *const real = realpath(request->dumps[i], NULL);

@@ -1,9 +1,10 @@
 """Puts into a perf.data file the event that this machine's kernel may be unable to give, or a program did not
 cause."""
 
+import itertools
 import pathlib
 import struct
-from typing import Iterator, List, Set, Tuple
+from typing import Callable, Iterator, List, Set, Tuple
 
 # struct perf_file_header: magic, size, attr_size; then offset and size of attrs, data and
 # event_types; then 256 bits that say which feature sections there are.
@@ -11,7 +12,7 @@ FILE_HEADER = struct.Struct("=8sQQ6Q32s")
 DATA_OFFSET, DATA_SIZE = 5, 6  # in the unpacked header
 SECTION = struct.Struct("=QQ")
 EVENT_HEADER = struct.Struct("=IHH")  # type, misc, size
-PERF_RECORD_MMAP2 = 10
+PERF_RECORD_MMAP, PERF_RECORD_MMAP2 = 1, 10
 MMAP2_NAME = 72  # its offset; behind it, in 8 bytes each: pid and tid, the time, others
 PROT_READ = 1
 PERF_RECORD_LOST, PERF_RECORD_AUXTRACE, PERF_RECORD_TIME_CONV = 2, 71, 79
@@ -58,6 +59,84 @@ def kinds(path: pathlib.Path) -> Set[int]:
         return {kind for kind, _, _ in events(path.read_bytes())}
     return {kind for file in path.iterdir()
             for kind, _, _ in events(file.read_bytes(), -1 if file.name == "data" else 0)}
+
+
+def drop_events(path: pathlib.Path, dropped: Set[int]) -> None:
+    content = path.read_bytes()
+    replace_data(path, b"".join(content[offset:offset + size] for kind, offset, size in events(content)
+                                if kind not in dropped))
+
+
+# perf_event_attr: where these lie in it, and of sample_type what is in a sample, in this order.
+SAMPLE_TYPE, FLAGS, BRANCH_SAMPLE_TYPE = 24, 40, 72
+IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD = (1 << bit for bit in (16, 0, 1, 2, 3, 6, 9, 7, 8))
+FIXED = (IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD)
+CALLCHAIN, BRANCH_STACK, REGS_USER = 1 << 5, 1 << 11, 1 << 12
+BRANCH_COUNTERS = 1 << 19
+PERF_RECORD_SAMPLE, PERF_RECORD_CALLCHAIN_DEFERRED = 9, 22
+CONTEXT_USER_DEFERRED = -640 % (1 << 64)
+DEFER_CALLCHAIN, DEFER_OUTPUT = 1 << 38, 1 << 39
+
+
+def attribute(path: pathlib.Path, offset: int, added: int = 0) -> int:
+    """A word of the only one, to which bits are added."""
+    content = bytearray(path.read_bytes())
+    size, attrs, attrs_size = struct.unpack_from("=QQQ", content, 16)
+    assert size == attrs_size, "several attributes"
+    word, = struct.unpack_from("=Q", content, attrs + offset)
+    struct.pack_into("=Q", content, attrs + offset, word | added)
+    path.write_bytes(content)
+    return word | added
+
+
+def edit_samples(path: pathlib.Path, edit: Callable[[bytes, List[int], bytes], List[Tuple[int, bytes]]]) -> None:
+    """Puts events into the place of each sample: `edit` gets what lies in front of the call chain, that, and
+    what lies behind, and returns types and payloads."""
+    sample_type = attribute(path, SAMPLE_TYPE)
+    chain_at = 8 * sum(bool(sample_type & each) for each in FIXED)
+    content, made = path.read_bytes(), []
+    for kind, offset, size in events(content):
+        event = content[offset:offset + size]
+        if kind == PERF_RECORD_SAMPLE:
+            payload, end = event[EVENT_HEADER.size:], chain_at
+            chain: List[int] = []
+            if sample_type & CALLCHAIN:
+                count, = struct.unpack_from("=Q", payload, chain_at)
+                end = chain_at + 8 + 8 * count
+                chain = [*struct.unpack_from(f"={count}Q", payload, chain_at + 8)]
+            _, misc, _ = EVENT_HEADER.unpack_from(event)
+            event = b"".join(EVENT_HEADER.pack(kind, misc if kind == PERF_RECORD_SAMPLE else 2,
+                                               EVENT_HEADER.size + len(payload)) + payload
+                             for kind, payload in edit(payload[:chain_at], chain, payload[end:]))
+        made.append(event)
+    replace_data(path, b"".join(made))
+
+
+def chain_bytes(chain: List[int]) -> bytes:
+    return struct.pack(f"={1 + len(chain)}Q", len(chain), *chain)
+
+
+def add_branches(path: pathlib.Path) -> None:
+    """Gives each sample with a call chain two branches, with counters."""
+    edit_samples(path, lambda front, chain, rest: [(PERF_RECORD_SAMPLE, front + chain_bytes(chain) + struct.pack(
+        "=9Q", 2, *range(1, 9)) + rest)])
+    attribute(path, SAMPLE_TYPE, BRANCH_STACK)
+    attribute(path, BRANCH_SAMPLE_TYPE, BRANCH_COUNTERS)
+
+
+def defer_chains(path: pathlib.Path) -> None:
+    """As newer kernels can do it: the user's part of the call chain comes in an event of its own."""
+    sample_type = attribute(path, FLAGS, DEFER_CALLCHAIN | DEFER_OUTPUT) and attribute(path, SAMPLE_TYPE)
+    cookies = itertools.count(1)
+    trailer = [each for each in (TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER) if sample_type & each]
+
+    def edit(front: bytes, chain: List[int], rest: bytes) -> List[Tuple[int, bytes]]:
+        cookie = next(cookies)
+        fields = dict(zip((each for each in FIXED if sample_type & each), struct.iter_unpack("=8s", front)))
+        deferred = struct.pack("=Q", cookie) + chain_bytes(chain) + b"".join(fields[each][0] for each in trailer)
+        return [(PERF_RECORD_SAMPLE, front + chain_bytes([CONTEXT_USER_DEFERRED, cookie]) + rest),
+                (PERF_RECORD_CALLCHAIN_DEFERRED, deferred)]
+    edit_samples(path, edit)
 
 
 def add_data_mapping(path: pathlib.Path, pid: int, address: int, size: int, time: int) -> None:
