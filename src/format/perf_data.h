@@ -64,6 +64,7 @@ enum perf_event_type {
     PERF_EVENT_MMAP2 = 10,
     PERF_EVENT_LOST_SAMPLES = 13,
     PERF_EVENT_NAMESPACES = 16,
+    PERF_EVENT_DEFERRED_CHAIN = 22,
     /* From here on, of perf itself: without the fields that end the kernel's. */
     PERF_EVENT_USER = 64,
     PERF_EVENT_HEADER_ATTR = 64,
@@ -135,6 +136,11 @@ enum perf_read_format {
 
 /* Of perf_event_attr.branch_sample_type: a word more in front of the branches. */
 #define PERF_BRANCH_HW_INDEX (UINT64_C(1) << 17)
+/* And a word more for each branch, behind all of them. */
+#define PERF_BRANCH_COUNTERS (UINT64_C(1) << 19)
+
+/* What stands in front of the registers: 0 if there are none, 1 for those of 32 bits, and the last that is known. */
+#define PERF_REGISTERS_64 2
 
 /* In a call chain, addresses from here on are marks: what follows is the kernel's, the user's … */
 #define PERF_CONTEXT_MAX UINT64_C(0xfffffffffffff001)

@@ -223,7 +223,9 @@ bool jd_sample_marks_read(struct sample_marks *marks, uint32_t count,
     while (has_memory && jd_perf_data_next(data, &event)) {
         struct perf_sample sample;
         struct problem problem;
-        if (event.type != PERF_EVENT_SAMPLE || !jd_perf_sample(data, &event, &sample, &problem))
+        if (event.type == PERF_EVENT_SAMPLE ? !jd_perf_sample(data, &event, &sample, &problem)
+            : event.type != PERF_EVENT_DEFERRED_CHAIN ||
+                  !jd_perf_deferred_chain(data, &event, &sample, &problem))
             continue;
         for (uint64_t i = first_of(&processes, sample.stamp.pid);
              has_memory && i < processes.count && processes.of[i].pid == sample.stamp.pid; i++) {

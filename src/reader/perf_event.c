@@ -140,10 +140,31 @@ static void skip_branches(struct cursor *cursor, const struct perf_attr *attr)
     const uint64_t count = cursor_u64(cursor, too_short);
     if ((attr->branch_sample_type & PERF_BRANCH_HW_INDEX) != 0)
         cursor_u64(cursor, too_short);
-    if (count > cursor_left(cursor) / 24)
+    const uint64_t each = (attr->branch_sample_type & PERF_BRANCH_COUNTERS) != 0 ? 32 : 24;
+    if (count > cursor_left(cursor) / each)
         cursor_fail(cursor, too_short);
     else
-        cursor_take(cursor, count * 24, too_short);
+        cursor_take(cursor, count * each, too_short);
+}
+
+/* False: they are of a kind that is not known, and so is where they end. */
+static bool take_registers(struct cursor *cursor, const struct perf_attr *attr,
+                           struct perf_sample *sample)
+{
+    const uint64_t size = 8 * (uint64_t)__builtin_popcountll(attr->sample_regs_user);
+    const uint64_t kind = cursor_u64(cursor, too_short);
+    if (kind != 0)
+        sample->registers = (struct span){cursor_take(cursor, size, too_short), size};
+    return kind <= PERF_REGISTERS_64;
+}
+
+static void take_chain(struct cursor *cursor, struct perf_sample *sample)
+{
+    const uint64_t count = cursor_u64(cursor, too_short);
+    if (count > cursor_left(cursor) / 8)
+        cursor_fail(cursor, "a call chain is longer than its sample");
+    else
+        sample->chain = (struct span){cursor_take(cursor, count * 8, too_short), count * 8};
 }
 
 /* How much was copied: the stack may be shorter than what was asked for. */
@@ -188,24 +209,25 @@ bool jd_perf_sample(const struct perf_data *data, const struct perf_event *event
     if_recorded(&cursor, attr, PERF_SAMPLE_PERIOD);
     if ((type & PERF_SAMPLE_READ) != 0)
         skip_counters(&cursor, attr);
-    if ((type & PERF_SAMPLE_CALLCHAIN) != 0) {
-        const uint64_t count = cursor_u64(&cursor, too_short);
-        if (count > cursor_left(&cursor) / 8)
-            cursor_fail(&cursor, "a call chain is longer than its sample");
-        else
-            sample->chain =
-                (struct span){cursor_take(&cursor, count * 8, too_short), count * 8};
-    }
+    if ((type & PERF_SAMPLE_CALLCHAIN) != 0)
+        take_chain(&cursor, sample);
     if ((type & PERF_SAMPLE_RAW) != 0)
         cursor_take(&cursor, cursor_u32(&cursor, too_short), too_short);
     if ((type & PERF_SAMPLE_BRANCH_STACK) != 0)
         skip_branches(&cursor, attr);
-    if ((type & PERF_SAMPLE_REGS_USER) != 0 && cursor_u64(&cursor, too_short) != 0) {
-        const uint64_t size = 8 * (uint64_t)__builtin_popcountll(attr->sample_regs_user);
-        sample->registers = (struct span){cursor_take(&cursor, size, too_short), size};
-    }
-    if ((type & PERF_SAMPLE_STACK_USER) != 0)
+    const bool goes_on = (type & PERF_SAMPLE_REGS_USER) == 0 || take_registers(&cursor, attr, sample);
+    if ((type & PERF_SAMPLE_STACK_USER) != 0 && goes_on)
         take_stack(&cursor, sample);
+    return done(&cursor, problem);
+}
+
+bool jd_perf_deferred_chain(const struct perf_data *data, const struct perf_event *event,
+                            struct perf_sample *sample, struct problem *problem)
+{
+    *sample = (struct perf_sample){.user = true};
+    struct cursor cursor = begin(data, event, &sample->stamp);
+    cursor_u64(&cursor, too_short); /* by which the samples are found */
+    take_chain(&cursor, sample);
     return done(&cursor, problem);
 }
 

@@ -81,6 +81,10 @@ bool jd_perf_mapping(const struct perf_data *data, const struct perf_event *even
                      struct perf_mapping *mapping, struct problem *problem);
 bool jd_perf_task(const struct perf_data *data, const struct perf_event *event,
                   struct perf_task *task, struct problem *problem);
+/* The user's part of the chains of samples before it, which have a mark in its place (Linux 6.19). Of the
+ * result chain and stamp are set. */
+bool jd_perf_deferred_chain(const struct perf_data *data, const struct perf_event *event,
+                            struct perf_sample *sample, struct problem *problem);
 bool jd_perf_sample(const struct perf_data *data, const struct perf_event *event,
                     struct perf_sample *sample, struct problem *problem);
 
