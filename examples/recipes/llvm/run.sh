@@ -19,7 +19,7 @@ say "Building the program that runs in LLVM $("$llvm_config" --version)"
 {
     # shellcheck disable=SC2086 # empty or two words
     cmake -S "$here" -B build $generator -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-        -DCMAKE_PREFIX_PATH="$prefix;$("$llvm_config" --prefix)" && cmake --build build
+        -DCMAKE_PREFIX_PATH="$prefix" -DLLVM_DIR="$("$llvm_config" --cmakedir)" && cmake --build build
 } >build.log 2>&1 || { cat build.log; fail "the build has failed"; }
 # Of the same version, or the LLVM in which it runs may not know its bitcode.
 clang=$("$llvm_config" --bindir)/clang
