@@ -34,6 +34,8 @@ bool jd_dump_reader_init(struct dump_reader *reader, struct span file)
     memcpy(&magic, file.data, sizeof(magic));
     if (magic == 0)
         return refuse(reader, 0, "no dump: zeros where the magic number belongs");
+    if (memcmp(file.data, "PERFILE2", 8) == 0)
+        return refuse(reader, 0, "no dump, but a profile of perf's");
     if (magic != JITDUMP_MAGIC && magic != SWAPPED_MAGIC)
         return refuse(reader, 0, "no dump: it does not begin with the magic number \"JiTD\"");
     reader->swapped = magic == SWAPPED_MAGIC;

@@ -63,7 +63,8 @@ class CommandLine(unittest.TestCase):
         os.mkfifo(fifo)
         self.assertIn("not a regular file", tool.run("dump", fifo).err)
         for data, reason in ((b"", "is empty"), (b"x" * 39, "too short"), (bytes(100), "zeros"),
-                             (b"x" * 100, "JiTD"), (Dump().data[:4] + bytes(36), "version"),
+                             (b"x" * 100, "JiTD"), (b"PERFILE2" * 13, "a profile"),
+                             (Dump().data[:4] + bytes(36), "version"),
                              (Dump().data[:8] + b"\xff" * 32, "size")):
             self.path.write_bytes(data)
             done = tool.run("dump", self.path)
