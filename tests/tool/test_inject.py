@@ -333,9 +333,11 @@ class Discovery(InjectTest):
             self.skipTest(f"perf record -a is not permitted: {done.stderr}")
         session.inject(check=False)  # other processes may be there, which have ended with their dumps
         truths = [Truth(path.read_text(encoding="utf-8")) for path in outputs]
-        # Not asking for the lines of whatever else runs here.
+        # Not asking for the lines of whatever else runs here, which may be another test's workload.
         files = pathlib.Path(f"{session.injected}.jit").iterdir()
-        samples = session.samples([str(file) for file in files])
+        ours = {placement.pid for truth in truths for placement in truth.placements}
+        samples = [sample for sample in session.samples([str(file) for file in files])
+                   if sample.pid in ours]
         for truth in truths:
             self.verdict(session, truth, samples=samples)
         pids = {sample.pid for sample in samples if sample.symbol in truths[0].functions}
