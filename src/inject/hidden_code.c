@@ -1,14 +1,16 @@
 #include "inject/hidden_code.h"
 
+#include "inject/remapped_code.h"
 #include "reader/grow.h"
+#include "writers/described_texts.h"
 
 struct looking {
-    const struct profile_scan *scan;
-    const struct history *history;
-    const struct profile_clock *clock;
-    uint32_t pid;
+    struct hiding_events *events;
     struct ranges code;
     struct ranges *holes;
+    const struct scanned_mapping **files; /* executable ones over the code */
+    uint64_t file_count;
+    uint64_t file_capacity;
 };
 
 void jd_hiding_events_free(struct hiding_events *events)
@@ -46,72 +48,104 @@ static bool add_event(struct hiding_events *events, uint64_t offset)
     return true;
 }
 
-static bool have_one_name(const struct scanned_mapping *a, const struct scanned_mapping *b)
+static bool add_file(struct looking *looking, const struct scanned_mapping *mapping)
 {
-    return a->name.size == b->name.size &&
-           memcmp(a->name.data, b->name.data, (size_t)a->name.size) == 0;
-}
-
-/* Whether the address was in that file's memory when the code was loaded. */
-static bool was_there(const struct looking *looking, const struct scanned_mapping *mapping,
-                      uint64_t address, uint64_t loaded)
-{
-    for (const struct scanned_mapping *earlier = looking->scan->mappings; earlier < mapping;
-         earlier++)
-        if (earlier->pid == mapping->pid && earlier->executable && earlier->time <= loaded &&
-            earlier->begin <= address && address < earlier->end &&
-            have_one_name(earlier, mapping))
-            return true;
-    return false;
-}
-
-static bool hides_living_code(const struct looking *looking,
-                              const struct scanned_mapping *mapping)
-{
-    const struct history *const history = looking->history;
-    for (uint32_t i = 0; i < history->life_count; i++) {
-        const struct life *const life = &history->lives[i];
-        const uint64_t begin = jd_profile_time(looking->clock, life->begin);
-        const uint64_t end =
-            life->end == UINT64_MAX ? UINT64_MAX : jd_profile_time(looking->clock, life->end);
-        if (life->address >= mapping->begin && life->address < mapping->end &&
-            begin <= mapping->time && mapping->time < end &&
-            was_there(looking, mapping, life->address, begin))
-            return true;
-    }
-    return false;
-}
-
-static bool hides(struct looking *looking, const struct scanned_mapping *mapping)
-{
-    /* A JIT puts its next object's data there, say. Nobody asks perf what such memory is. */
-    if (jd_perf_is_anonymous(mapping->name) && !mapping->executable &&
-        jd_ranges_overlap(looking->holes, mapping->begin, mapping->end) &&
-        jd_scan_descends(looking->scan, mapping->pid, looking->pid))
-        return true;
-    if (!jd_ranges_overlap(&looking->code, mapping->begin, mapping->end) ||
-        !jd_scan_descends(looking->scan, mapping->pid, looking->pid))
+    const struct scanned_mapping **const grown =
+        grow(looking->files, &looking->file_capacity, looking->file_count + 1, sizeof(*grown));
+    if (grown == NULL)
         return false;
+    looking->files = grown;
+    grown[looking->file_count++] = mapping;
+    return true;
+}
+
+static bool look_at(struct looking *looking, const struct scanned_mapping *mapping)
+{
+    const bool is_anonymous = jd_perf_is_anonymous(mapping->name);
+    /* A JIT puts its next object's data there, say. Nobody asks perf what such memory is. */
+    if (is_anonymous && !mapping->executable &&
+        jd_ranges_overlap(looking->holes, mapping->begin, mapping->end))
+        return add_event(looking->events, mapping->offset);
+    if (!jd_ranges_overlap(&looking->code, mapping->begin, mapping->end))
+        return true;
     /* Made writable for a moment, memory without a file is not executable, and hides all the same. */
-    return jd_perf_is_anonymous(mapping->name) ||
-           (mapping->executable && hides_living_code(looking, mapping));
+    if (is_anonymous)
+        return add_event(looking->events, mapping->offset);
+    return !mapping->executable || add_file(looking, mapping);
+}
+
+static bool look_at_process(struct looking *looking, const struct profile_scan *scan, uint32_t pid)
+{
+    uint64_t count;
+    const struct scanned_mapping *const *const mappings = jd_scan_mappings(scan, pid, &count);
+    for (uint64_t i = 0; i < count; i++)
+        if (!look_at(looking, mappings[i]))
+            return false;
+    return true;
+}
+
+/* Files */
+
+static bool is_of_one_file(const struct scanned_mapping *a, const struct scanned_mapping *b)
+{
+    return a->pid == b->pid && compare_spans(a->name, b->name) == 0;
+}
+
+/* Those of one file in one process together, in file order. */
+static int by_file(const void *left, const void *right)
+{
+    const struct scanned_mapping *const a = *(const struct scanned_mapping *const *)left;
+    const struct scanned_mapping *const b = *(const struct scanned_mapping *const *)right;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    const int order = compare_spans(a->name, b->name);
+    if (order != 0)
+        return order;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static bool look_at_files(struct looking *looking, const struct history *history,
+                          const struct profile_clock *clock)
+{
+    if (looking->file_count < 2)
+        return true; /* nothing is there again */
+    struct timed_life *const lives = jd_timed_lives(history, clock);
+    bool *const of_code = malloc((size_t)looking->file_count * sizeof(*of_code));
+    bool looked = lives != NULL && of_code != NULL;
+    qsort(looking->files, (size_t)looking->file_count, sizeof(*looking->files), by_file);
+    for (uint64_t begin = 0, end; looked && begin < looking->file_count; begin = end) {
+        const struct scanned_mapping *const *const files = looking->files + begin;
+        for (end = begin + 1; end < looking->file_count && is_of_one_file(*files, looking->files[end]);)
+            end++;
+        if (end - begin < 2)
+            continue;
+        looked = jd_remapped_find(lives, history->life_count, files, end - begin, of_code);
+        for (uint64_t i = 0; looked && i < end - begin; i++)
+            looked = !of_code[i] || add_event(looking->events, files[i]->offset);
+    }
+    free(lives);
+    free(of_code);
+    return looked;
 }
 
 bool jd_hiding_events_add(struct hiding_events *events, const struct profile_scan *scan,
                           const struct history *history, const struct profile_clock *clock,
                           uint32_t pid, struct ranges *holes)
 {
-    struct looking looking = {
-        .scan = scan, .history = history, .clock = clock, .pid = pid, .holes = holes};
-    bool added = true;
+    struct looking looking = {.events = events, .holes = holes};
+    uint64_t heir_count;
+    struct heir *const heirs = jd_forks_heirs(&scan->forks, pid, &heir_count);
+    bool added = heirs != NULL;
     for (uint32_t i = 0; added && i < history->life_count; i++) {
         const struct life *const life = &history->lives[i];
         added = jd_ranges_add(&looking.code, life->address,
                               life->address + life_size(history, life));
     }
-    for (uint64_t i = 0; added && i < scan->mapping_count; i++)
-        if (hides(&looking, &scan->mappings[i]))
-            added = add_event(events, scan->mappings[i].offset);
+    for (uint64_t i = 0; added && i < heir_count; i++)
+        added = look_at_process(&looking, scan, heirs[i].pid);
+    added = added && look_at_files(&looking, history, clock);
     jd_ranges_free(&looking.code);
+    free(looking.files);
+    free(heirs);
     return added;
 }

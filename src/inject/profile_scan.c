@@ -9,7 +9,8 @@ enum { MAX_ANCESTORS = 16 };
 void jd_profile_scan_free(struct profile_scan *scan)
 {
     free(scan->mappings);
-    free(scan->forks);
+    free(scan->by_pid);
+    jd_forks_free(&scan->forks);
     free(scan->dumps);
     *scan = (struct profile_scan){0};
 }
@@ -98,14 +99,8 @@ static enum scan_error take_fork(struct profile_scan *scan, const struct perf_da
         return SCAN_UNREADABLE;
     if (task.pid == task.parent_pid)
         return SCAN_OK; /* a thread */
-    struct scanned_fork *const grown =
-        grow(scan->forks, &scan->fork_capacity, scan->fork_count + 1, sizeof(*grown));
-    if (grown == NULL)
-        return SCAN_NO_MEMORY;
-    scan->forks = grown;
-    grown[scan->fork_count++] =
-        (struct scanned_fork){task.stamp.time, task.pid, task.parent_pid};
-    return SCAN_OK;
+    const struct fork_event fork = {task.stamp.time, task.pid, task.parent_pid};
+    return jd_forks_add(&scan->forks, &fork) ? SCAN_OK : SCAN_NO_MEMORY;
 }
 
 static enum scan_error take_event(struct profile_scan *scan, const struct perf_data *data,
@@ -135,12 +130,12 @@ static int by_file(const void *left, const void *right)
     return compare_spans(a->name, b->name);
 }
 
-static enum scan_error find_code(struct profile_scan *scan)
+static bool find_code(struct profile_scan *scan)
 {
     const uint64_t count = scan->mapping_count;
     struct scanned_mapping **const mappings = malloc((size_t)(count + 1) * sizeof(*mappings));
     if (mappings == NULL)
-        return SCAN_NO_MEMORY;
+        return false;
     for (uint64_t i = 0; i < count; i++)
         mappings[i] = &scan->mappings[i];
     qsort(mappings, (size_t)count, sizeof(*mappings), by_file);
@@ -153,7 +148,29 @@ static enum scan_error find_code(struct profile_scan *scan)
             mappings[i]->of_code = has_file ? executable : mappings[i]->executable;
     }
     free(mappings);
-    return SCAN_OK;
+    return true;
+}
+
+/* Those of one process together, in file order. */
+static int by_pid(const void *left, const void *right)
+{
+    const struct scanned_mapping *const a = *(const struct scanned_mapping *const *)left;
+    const struct scanned_mapping *const b = *(const struct scanned_mapping *const *)right;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static bool sort_by_pid(struct profile_scan *scan)
+{
+    scan->by_pid = malloc((size_t)(scan->mapping_count + 1) * sizeof(*scan->by_pid));
+    if (scan->by_pid == NULL)
+        return false;
+    for (uint64_t i = 0; i < scan->mapping_count; i++)
+        scan->by_pid[i] = &scan->mappings[i];
+    if (scan->mapping_count != 0)
+        qsort(scan->by_pid, (size_t)scan->mapping_count, sizeof(*scan->by_pid), by_pid);
+    return true;
 }
 
 enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *data)
@@ -176,7 +193,10 @@ enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *dat
         if (error != SCAN_OK)
             return error;
     }
-    return data->end == PERF_DATA_BROKEN ? SCAN_UNREADABLE : find_code(scan);
+    if (data->end == PERF_DATA_BROKEN)
+        return SCAN_UNREADABLE;
+    return find_code(scan) && sort_by_pid(scan) && jd_forks_settle(&scan->forks) ? SCAN_OK
+                                                                                 : SCAN_NO_MEMORY;
 }
 
 /* Address spaces */
@@ -194,30 +214,44 @@ static bool occupies(const struct scanned_mapping *mapping, enum scan_occupied b
     }
 }
 
+/* How many of by_pid are of lower pids, or of this one too. */
+static uint64_t count_pids(const struct profile_scan *scan, uint32_t pid, bool with_it)
+{
+    uint64_t low = 0, high = scan->mapping_count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (scan->by_pid[middle]->pid < pid || (with_it && scan->by_pid[middle]->pid == pid))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct scanned_mapping *const *jd_scan_mappings(const struct profile_scan *scan, uint32_t pid,
+                                                      uint64_t *count)
+{
+    const uint64_t first = count_pids(scan, pid, false);
+    *count = count_pids(scan, pid, true) - first;
+    return scan->by_pid + first;
+}
+
 static bool add_own(const struct profile_scan *scan, uint32_t pid, uint64_t until,
                     enum scan_occupied by, struct ranges *occupied)
 {
-    for (uint64_t i = 0; i < scan->mapping_count; i++) {
-        const struct scanned_mapping *const mapping = &scan->mappings[i];
-        if (mapping->pid == pid && mapping->time <= until && occupies(mapping, by) &&
-            !jd_ranges_add(occupied, mapping->begin, mapping->end))
+    uint64_t count;
+    const struct scanned_mapping *const *const mappings = jd_scan_mappings(scan, pid, &count);
+    for (uint64_t i = 0; i < count; i++)
+        if (mappings[i]->time <= until && occupies(mappings[i], by) &&
+            !jd_ranges_add(occupied, mappings[i]->begin, mappings[i]->end))
             return false;
-    }
     return true;
-}
-
-static const struct scanned_fork *find_fork(const struct profile_scan *scan, uint32_t pid)
-{
-    for (uint64_t i = 0; i < scan->fork_count; i++)
-        if (scan->forks[i].pid == pid)
-            return &scan->forks[i];
-    return NULL;
 }
 
 bool jd_scan_descends(const struct profile_scan *scan, uint32_t pid, uint32_t ancestor)
 {
     for (unsigned generation = 0; pid != ancestor; generation++) {
-        const struct scanned_fork *const from = find_fork(scan, pid);
+        const struct fork_event *const from = jd_forks_find(&scan->forks, pid);
         if (from == NULL || generation == MAX_ANCESTORS)
             return false;
         pid = from->parent;
@@ -232,7 +266,7 @@ bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, enum scan_o
     for (unsigned generation = 0; generation < MAX_ANCESTORS; generation++) {
         if (!add_own(scan, pid, until, by, occupied))
             return false;
-        const struct scanned_fork *const from = find_fork(scan, pid);
+        const struct fork_event *const from = jd_forks_find(&scan->forks, pid);
         if (from == NULL)
             return true;
         pid = from->parent;

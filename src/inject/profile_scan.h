@@ -7,6 +7,7 @@
 #ifndef JITDUMP_INJECT_PROFILE_SCAN_H
 #define JITDUMP_INJECT_PROFILE_SCAN_H
 
+#include "inject/forks.h"
 #include "inject/ranges.h"
 #include "reader/perf_event.h"
 
@@ -22,19 +23,12 @@ struct scanned_mapping {
     struct span name;
 };
 
-struct scanned_fork {
-    uint64_t time;
-    uint32_t pid;
-    uint32_t parent;
-};
-
 struct profile_scan {
     struct scanned_mapping *mappings; /* in file order */
     uint64_t mapping_count;
     uint64_t mapping_capacity;
-    struct scanned_fork *forks; /* of processes, in file order */
-    uint64_t fork_count;
-    uint64_t fork_capacity;
+    const struct scanned_mapping **by_pid; /* the same; those of one process in file order */
+    struct forks forks; /* of processes */
 
     /* The mappings of dumps: one for each process and dump. */
     struct scanned_mapping *dumps;
@@ -55,6 +49,10 @@ void jd_profile_scan_free(struct profile_scan *scan);
 
 /* The number N in jit-N.dump; 0: the name is another. */
 uint32_t jd_scan_dump_pid(struct span name);
+
+/* The mappings of a process: `count` pointers. */
+const struct scanned_mapping *const *jd_scan_mappings(const struct profile_scan *scan, uint32_t pid,
+                                                      uint64_t *count);
 
 /* Whether the process is `ancestor`, or was forked from it, or from one that was. */
 bool jd_scan_descends(const struct profile_scan *scan, uint32_t pid, uint32_t ancestor);

@@ -181,23 +181,18 @@ static bool add_process(struct marked_processes *processes, uint32_t pid,
 static bool find_processes(struct marked_processes *processes, struct sample_marks *marks,
                            uint32_t count, const struct profile_scan *scan)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (!add_process(processes, marks[i].pid, &marks[i], UINT64_MAX))
-            return false;
-    for (uint64_t i = 0; i < scan->fork_count; i++) {
-        const struct scanned_fork *const from = &scan->forks[i];
-        const uint64_t known = processes->count;
-        for (uint64_t of = 0; of < known; of++) {
-            const struct marked_process parent = processes->of[of];
-            if (parent.pid == from->parent &&
-                !add_process(processes, from->pid, parent.marks,
-                             from->time < parent.until ? from->time : parent.until))
-                return false;
-        }
+    bool found = true;
+    for (uint32_t i = 0; found && i < count; i++) {
+        uint64_t heir_count;
+        struct heir *const heirs = jd_forks_heirs(&scan->forks, marks[i].pid, &heir_count);
+        found = heirs != NULL;
+        for (uint64_t of = 0; found && of < heir_count; of++)
+            found = add_process(processes, heirs[of].pid, &marks[i], heirs[of].until);
+        free(heirs);
     }
     if (processes->count != 0)
         qsort(processes->of, (size_t)processes->count, sizeof(*processes->of), by_pid);
-    return true;
+    return found;
 }
 
 static uint64_t first_of(const struct marked_processes *processes, uint32_t pid)

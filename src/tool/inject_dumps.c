@@ -116,10 +116,9 @@ static bool has_samples(const struct perf_data *data, uint32_t pid)
 
 static bool is_in_profile(const struct dump_search *search, uint32_t pid)
 {
-    for (uint64_t i = 0; i < search->scan->mapping_count; i++)
-        if (search->scan->mappings[i].pid == pid)
-            return true;
-    return has_samples(search->data, pid);
+    uint64_t count;
+    jd_scan_mappings(search->scan, pid, &count);
+    return count != 0 || has_samples(search->data, pid);
 }
 
 static bool add_found(struct searching *searching, const struct scanned_mapping *mapping)
