@@ -197,15 +197,18 @@ static void check_record(struct findings *findings, const struct dump_reader *re
     }
 }
 
-static void check_records(struct findings *findings, struct span file)
+static void check_records(struct findings *findings, const struct mapped_file *file)
 {
     struct dump_reader reader;
     struct dump_record record;
     struct waiting waiting = {0};
-    if (!jd_dump_reader_init(&reader, file))
+    uint64_t passed = 0;
+    if (!jd_dump_reader_init(&reader, (struct span){file->data, file->size}))
         return;
-    while (jd_dump_reader_next(&reader, &record))
+    while (jd_dump_reader_next(&reader, &record)) {
         check_record(findings, &reader, &record, &waiting);
+        jd_mapped_file_pass(file, &passed, record.offset);
+    }
     if (reader.end == DUMP_CUT_OFF)
         jd_finding_add(findings, FINDING_CUT_OFF, reader.offset, "%s", "");
     else if (reader.end == DUMP_BROKEN)
@@ -271,7 +274,8 @@ static void check_move(struct findings *findings, const struct history *history,
                        shown_size(piece->name), shown(piece->name), move->old_code_addr);
 }
 
-static bool check_moves(struct findings *findings, const struct history *history)
+static bool check_moves(struct findings *findings, const struct history *history,
+                        const struct mapped_file *file)
 {
     struct index_of *const indices = malloc((history->piece_count + (size_t)1) * sizeof(*indices));
     if (indices == NULL)
@@ -290,24 +294,33 @@ static bool check_moves(struct findings *findings, const struct history *history
     struct problem problem;
     const bool readable = history->move_count != 0 &&
                           jd_dump_reader_init(&reader, history->reader.file);
+    uint64_t passed = 0;
     while (readable && jd_dump_reader_next(&reader, &record)) {
         if (record.id == JIT_CODE_MOVE && jd_decode_move(&reader, &record, &move, &problem))
             check_move(findings, history, indices, &record, &move);
+        jd_mapped_file_pass(file, &passed, record.offset);
     }
     free(indices);
     return true;
 }
 
-bool jd_check_dump(struct findings *findings, const struct history *history, const char *path)
+bool jd_check_dump(struct findings *findings, const struct history *history,
+                   const struct mapped_file *file, const char *path)
 {
+    uint64_t passed = 0;
+    jd_mapped_file_release(file);
     check_header(findings, &history->reader, path);
-    check_records(findings, history->reader.file);
-    for (uint32_t i = 0; i < history->piece_count; i++)
+    check_records(findings, file);
+    jd_mapped_file_release(file);
+    for (uint32_t i = 0; i < history->piece_count; i++) {
         jd_check_lines(findings, history, &history->pieces[i]);
-    if (!jd_check_inlining(findings, history))
+        jd_mapped_file_pass(file, &passed, history->pieces[i].load);
+    }
+    if (!jd_check_inlining(findings, history, file))
         return false;
+    jd_mapped_file_release(file);
     if (history->piece_count >= MANY_FUNCTIONS)
         jd_finding_add(findings, FINDING_MANY_FUNCTIONS, FINDING_NOWHERE, "%u of them",
                        history->piece_count);
-    return check_moves(findings, history) && jd_check_places(findings, history);
+    return check_moves(findings, history, file) && jd_check_places(findings, history, file);
 }

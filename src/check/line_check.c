@@ -74,16 +74,19 @@ static void take_problem(void *context, uint64_t offset, const char *reason)
     jd_finding_add(context, FINDING_INLINE_UNREADABLE, offset, "%s", reason);
 }
 
-bool jd_check_inlining(struct findings *findings, const struct history *history)
+bool jd_check_inlining(struct findings *findings, const struct history *history,
+                       const struct mapped_file *file)
 {
     const struct problems problems = {.tell = take_problem, .context = findings};
     struct description description = {0};
     bool done = true;
+    uint64_t passed = 0;
     for (uint32_t i = 0; i < history->piece_count && done; i++) {
         struct piece piece = history->pieces[i];
         piece.debug_info = 0; /* which jd_check_lines() looks at */
         if (piece.inline_2023 != 0 || piece.inline_2026 != 0)
             done = jd_description_read(&description, history, &piece, &problems);
+        jd_mapped_file_pass(file, &passed, piece.load);
     }
     jd_description_free(&description);
     return done;

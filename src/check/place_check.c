@@ -1,8 +1,12 @@
 #include "check/dump_check.h"
 #include "reader/decode.h"
 #include "reader/sort.h"
+#include "reader/text_hash.h"
 
 #include <stdlib.h>
+
+/* Each takes a few times 64 KiB of memory: for its name, and what the kernel maps around that. */
+enum { PLACES_BETWEEN_RELEASES = 128 };
 
 /* A life as perf sees it: the code with its unwinding data behind it (P15). */
 struct place {
@@ -79,16 +83,24 @@ static void tell(struct findings *findings, enum finding finding, const struct h
                    (unsigned long long)place->life->address);
 }
 
-/* Pieces by name, those of one name by time. */
+/* Pieces by the hash of their name, those of one name by time. */
 
 struct named {
     struct span name;
+    uint64_t hash;
     uint64_t timestamp;
 };
+
+static struct named named(struct span name, uint64_t timestamp)
+{
+    return (struct named){name, text_hash(name), timestamp};
+}
 
 static int by_name(const void *left, const void *right)
 {
     const struct named *const a = left, *const b = right;
+    if (a->hash != b->hash)
+        return a->hash < b->hash ? -1 : 1;
     if (a->name.size != b->name.size)
         return a->name.size < b->name.size ? -1 : 1;
     const int order =
@@ -98,11 +110,15 @@ static int by_name(const void *left, const void *right)
     return a->timestamp < b->timestamp ? -1 : a->timestamp > b->timestamp;
 }
 
-static struct named *sort_names(const struct history *history)
+static struct named *sort_names(const struct history *history, const struct mapped_file *file)
 {
     struct named *const names = malloc((history->piece_count + (size_t)1) * sizeof(*names));
-    for (uint32_t i = 0; names != NULL && i < history->piece_count; i++)
-        names[i] = (struct named){history->pieces[i].name, history->pieces[i].timestamp};
+    uint64_t passed = 0;
+    for (uint32_t i = 0; names != NULL && i < history->piece_count; i++) {
+        const struct piece *const piece = &history->pieces[i];
+        names[i] = named(piece->name, piece->timestamp);
+        jd_mapped_file_pass(file, &passed, piece->load);
+    }
     if (names != NULL)
         qsort(names, history->piece_count, sizeof(*names), by_name);
     return names;
@@ -124,7 +140,7 @@ struct checking {
 static bool is_replaced(const struct checking *checking, const struct place *place, uint64_t time)
 {
     const struct piece *const piece = &checking->history->pieces[place->life->piece];
-    const struct named wanted = {piece->name, place->life->begin};
+    const struct named wanted = named(piece->name, place->life->begin);
     uint32_t low = 0, high = checking->history->piece_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -135,7 +151,7 @@ static bool is_replaced(const struct checking *checking, const struct place *pla
     }
     if (low == checking->history->piece_count)
         return false;
-    const struct named next = {piece->name, checking->names[low].timestamp};
+    const struct named next = {piece->name, wanted.hash, checking->names[low].timestamp};
     return by_name(&checking->names[low], &next) == 0 &&
            (next.timestamp <= time || next.timestamp - time <= MOVED_TOGETHER);
 }
@@ -188,17 +204,21 @@ static void check_reuse(struct findings *findings, const struct history *history
                    (const char *)piece->name.data, (unsigned long long)place->life->address);
 }
 
-bool jd_check_places(struct findings *findings, const struct history *history)
+bool jd_check_places(struct findings *findings, const struct history *history,
+                     const struct mapped_file *file)
 {
     struct place *const places = malloc((history->life_count + (size_t)1) * sizeof(*places));
-    struct named *const names = sort_names(history);
+    struct named *const names = sort_names(history, file);
     if (places == NULL || names == NULL) {
         free(places);
         free(names);
         return false;
     }
-    for (uint32_t i = 0; i < history->life_count; i++)
+    uint64_t passed = 0;
+    for (uint32_t i = 0; i < history->life_count; i++) {
         places[i] = place_of(history, &history->lives[i]);
+        jd_mapped_file_pass(file, &passed, history->pieces[history->lives[i].piece].load);
+    }
     sort(places, history->life_count, sizeof(*places), by_address);
     const struct checking checking = {findings, history, places, history->life_count, names};
     for (uint32_t i = 0; i < history->life_count; i++) {
@@ -206,6 +226,9 @@ bool jd_check_places(struct findings *findings, const struct history *history)
             check_room(&checking, i);
         if (i > 0)
             check_reuse(findings, history, &places[i - 1], &places[i]);
+        /* By address, what they have in the file is in no order. */
+        if (i % PLACES_BETWEEN_RELEASES == 0)
+            jd_mapped_file_release(file);
     }
     free(places);
     free(names);

@@ -3,15 +3,7 @@
  */
 #include "reader/debug_entries.h"
 #include "reader/describe.h"
-
-/* FNV-1a. */
-static uint32_t hash(struct span string)
-{
-    uint32_t value = 2166136261u;
-    for (uint64_t i = 0; i < string.size; i++)
-        value = (value ^ string.data[i]) * 16777619u;
-    return value;
-}
+#include "reader/text_hash.h"
 
 static bool same(struct span left, struct span right)
 {
@@ -52,7 +44,7 @@ static uint32_t names_add(struct names *names, struct span name)
     /* Most often it is the file of the entry before. */
     if (names->last != DESCRIPTION_NONE && same(strings[names->last], name))
         return names->last;
-    uint32_t at = hash(name) & names->mask;
+    uint32_t at = (uint32_t)text_hash(name) & names->mask;
     while (names->places[at] != DESCRIPTION_NONE && !same(strings[names->places[at]], name))
         at = (at + 1) & names->mask;
     if (names->places[at] == DESCRIPTION_NONE) {

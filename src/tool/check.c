@@ -315,7 +315,7 @@ static int check_file(const struct check_options *options)
     int status = STATUS_TROUBLE;
     if (read_history(&history, &file, options->dump, &problems)) {
         struct findings *const findings = calloc(1, sizeof(*findings));
-        if (findings == NULL || !jd_check_dump(findings, &history, options->dump))
+        if (findings == NULL || !jd_check_dump(findings, &history, &file, options->dump))
             no_memory();
         else
             status = options->profile != NULL ? check_profile(options, findings, &history)

@@ -11,13 +11,14 @@
 #include "tool/text.h"
 
 #include "reader/grow.h"
+#include "reader/text_hash.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 struct group {
     struct span name;
-    uint64_t hash; /* so that a name far back in the file is looked at only if it can be the same */
+    uint64_t hash;
     uint64_t count;
     uint64_t bytes;
 };
@@ -52,9 +53,7 @@ static void groups_free(struct groups *groups)
 
 static bool groups_add(struct groups *groups, struct span name, uint64_t bytes)
 {
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-    for (uint64_t i = 0; i < name.size; i++)
-        hash = (hash ^ name.data[i]) * UINT64_C(1099511628211);
+    const uint64_t hash = text_hash(name);
     uint64_t at = hash & groups->mask;
     while (groups->places[at] != HISTORY_NONE) {
         struct group *const group = &groups->groups[groups->places[at]];

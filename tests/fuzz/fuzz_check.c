@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memset(&findings, 0, sizeof(findings));
     failing = bytes[0];
     if (jd_history_read(&history, &file, NULL) == HISTORY_OK) {
-        if (jd_check_dump(&findings, &history, "jit-1.dump"))
+        if (jd_check_dump(&findings, &history, &file, "jit-1.dump"))
             check_with_profile(&findings, &history, (struct span){profile, left - dump_size});
         check_findings(&findings, size);
         jd_history_free(&history);

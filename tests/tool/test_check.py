@@ -367,6 +367,24 @@ class Dumps(DumpTest):
         for arguments in ([self.path], [self.directory], [self.directory / "nowhere"]):
             self.assertEqual(tool.run("check", *arguments).status, 2)
 
+    @unittest.skipIf(os.environ.get("JITDUMP_SANITIZED") == "1", "sanitizers take memory")
+    def test_memory(self) -> None:
+        """What was looked at of a large dump does not stay in memory."""
+        size, dump = 8000, clean()
+        with open(self.path, "wb") as file:
+            for index in range(3, 16000):
+                lines(dump, ADDRESS + index * size, [(0, 1)], 5 + index)
+                dump.unwinding(5 + index, EH_FRAME, HEADER)
+                dump.load(5 + index, ADDRESS + index * size, bytes(size), index, b"f%d" % index)
+                file.write(dump.data)
+                dump.data = b""
+        with subprocess.Popen([tool.TOOL, "check", "-q", self.path]) as checking:
+            _, status, used = os.wait4(checking.pid, 0)
+            checking.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(checking.returncode, 1)
+        print(f"{used.ru_maxrss >> 10} MB of memory, {self.path.stat().st_size >> 20} MB of dump")
+        self.assertLess(used.ru_maxrss << 10, self.path.stat().st_size / 2)
+
     def example(self, name: str, *arguments: object) -> pathlib.Path:
         program = pathlib.Path(EXAMPLES) / name
         if not EXAMPLES or not program.exists():
