@@ -87,6 +87,19 @@ static struct span whole_name(const struct debug_entries *entries, struct span f
     return is_string ? file : (struct span){0};
 }
 
+/* Most entries have the name of the one before: then it is the same span, too. */
+static struct span plain_name(struct debug_entries *entries)
+{
+    struct cursor *const cursor = &entries->cursor;
+    const struct span last = entries->last;
+    if (last.size != 0 && last.size < cursor_left(cursor) &&
+        memcmp(cursor->at, last.data, (size_t)last.size + 1) == 0)
+        cursor->at += last.size + 1;
+    else
+        entries->last = cursor_string(cursor, cut);
+    return entries->last;
+}
+
 static bool is_at_end(const struct debug_entries *entries)
 {
     return entries->next == entries->count || entries->cursor.error != NULL;
@@ -101,7 +114,7 @@ bool jd_debug_entries_next(struct debug_entries *entries, struct debug_row *row)
     row->address = cursor_u64(cursor, cut) - entries->bias;
     row->line = cursor_u32(cursor, cut);
     row->column = cursor_u32(cursor, cut);
-    row->file = entries->names_are_lost ? lost_name(entries) : cursor_string(cursor, cut);
+    row->file = entries->names_are_lost ? lost_name(entries) : plain_name(entries);
     if (entries->next == entries->count && cursor_left(cursor) >= PADDING_LIMIT)
         cursor_fail(cursor, "JIT_CODE_DEBUG_INFO: the entries end before the record does");
     if (cursor->error != NULL)

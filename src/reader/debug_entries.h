@@ -21,6 +21,7 @@ struct debug_entries {
     const struct piece *piece;
     uint64_t bias;
     uint64_t next;
+    struct span last; /* the name of the entry before, as the record has it */
     bool names_are_lost;
 };
 

@@ -7,13 +7,15 @@
 
 static bool same(struct span left, struct span right)
 {
-    return left.size == right.size && memcmp(left.data, right.data, (size_t)left.size) == 0;
+    return left.size == right.size &&
+           (left.data == right.data || memcmp(left.data, right.data, (size_t)left.size) == 0);
 }
 
 /* The files' names, each once. */
 struct names {
     struct description *description;
-    uint32_t *places; /* indices of strings, DESCRIPTION_NONE: free */
+    /* Indices of strings, DESCRIPTION_NONE: free. Used from the second name on, which few tables have. */
+    uint32_t *places;
     uint32_t mask;
     uint32_t last;
 };
@@ -27,15 +29,24 @@ static bool names_init(struct names *names, struct description *description, uin
     if (size > UINT32_MAX || !jd_reserve_strings(description, entry_count))
         return false;
     names->places = jd_reserve_words(description, size);
-    if (names->places != NULL)
-        memset(names->places, 0xff, (size_t)size * sizeof(*names->places));
     names->mask = (uint32_t)(size - 1);
     return names->places != NULL;
+}
+
+/* The place of the name, or where it belongs. */
+static uint32_t *names_find(const struct names *names, struct span name)
+{
+    uint32_t at = (uint32_t)text_hash(name) & names->mask;
+    while (names->places[at] != DESCRIPTION_NONE &&
+           !same(names->description->strings[names->places[at]], name))
+        at = (at + 1) & names->mask;
+    return &names->places[at];
 }
 
 static uint32_t names_add(struct names *names, struct span name)
 {
     struct span *const strings = names->description->strings;
+    uint32_t *const count = &names->description->string_count;
     /* "As before", says perf (P12). */
     if (name.size == 1 && name.data[0] == 0xff)
         return names->last;
@@ -44,14 +55,22 @@ static uint32_t names_add(struct names *names, struct span name)
     /* Most often it is the file of the entry before. */
     if (names->last != DESCRIPTION_NONE && same(strings[names->last], name))
         return names->last;
-    uint32_t at = (uint32_t)text_hash(name) & names->mask;
-    while (names->places[at] != DESCRIPTION_NONE && !same(strings[names->places[at]], name))
-        at = (at + 1) & names->mask;
-    if (names->places[at] == DESCRIPTION_NONE) {
-        strings[names->description->string_count] = name;
-        names->places[at] = names->description->string_count++;
+    if (*count == 0) {
+        strings[*count] = name;
+        return names->last = (*count)++;
     }
-    return names->last = names->places[at];
+    if (*count == 1) {
+        if (same(strings[0], name))
+            return names->last = 0;
+        memset(names->places, 0xff, ((size_t)names->mask + 1) * sizeof(*names->places));
+        *names_find(names, strings[0]) = 0;
+    }
+    uint32_t *const place = names_find(names, name);
+    if (*place == DESCRIPTION_NONE) {
+        strings[*count] = name;
+        *place = (*count)++;
+    }
+    return names->last = *place;
 }
 
 /* In front of all rows, unless one is at offset 0 already. There is room: its entry is no row. */

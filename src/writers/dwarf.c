@@ -266,6 +266,7 @@ static void put_rows(struct dwarf *dwarf, uint64_t address, uint64_t size,
     const unsigned char *boundary = dwarf->boundaries.data;
     const unsigned char *const end =
         boundary_count > 0 ? boundary + dwarf->boundaries.size : boundary;
+    uint32_t file = 0, file_of = DESCRIPTION_NONE; /* most rows have that of the one before */
     for (uint32_t i = 0; i < description->row_count; i++) {
         const struct line_row *const row = &description->rows[i];
         const uint64_t next = i + 1 < description->row_count ? row[1].code_offset : size;
@@ -273,7 +274,10 @@ static void put_rows(struct dwarf *dwarf, uint64_t address, uint64_t size,
             line_program_end_sequence(&dwarf->program, address + row->code_offset);
             continue;
         }
-        const uint32_t file = described_file(&dwarf->texts, description, row->file);
+        if (file == 0 || row->file != file_of) {
+            file_of = row->file;
+            file = described_file(&dwarf->texts, description, file_of);
+        }
         uint32_t offset = row->code_offset;
         line_program_row(&dwarf->program, address + offset, file, row->line, row->column);
         for (; boundary < end; boundary += sizeof(uint32_t)) {
