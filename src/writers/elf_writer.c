@@ -126,6 +126,7 @@ static bool add_piece(struct elf *elf, const struct history *history, const stru
                       struct table_string *name)
 {
     const struct piece *const piece = placed->piece;
+    string_table_read_ahead(&elf->dwarf.texts.names, piece->name.data, (size_t)piece->name.size);
     build_id_add(&elf->digest, history, placed);
     file_writer_put(&elf->file, placed->address - elf->load_address, piece->code,
                     (size_t)piece->code_size);

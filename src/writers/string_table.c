@@ -85,6 +85,12 @@ void string_table_reset(struct string_table *table)
     table->bytes.size = 1;
 }
 
+void string_table_read_ahead(const struct string_table *table, const void *text, size_t length)
+{
+    if (table->slot_count > 0 && length > 0)
+        __builtin_prefetch(&table->slots[hash_of(text, length) & (table->slot_count - 1)], 1);
+}
+
 struct table_string string_table_add(struct string_table *table, const void *text, size_t length)
 {
     const struct table_string none = {0, 0};

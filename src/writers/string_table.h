@@ -29,6 +29,9 @@ void string_table_free(struct string_table *table);
 /* Empty again, as string_table_init() made it, but for its memory. */
 void string_table_reset(struct string_table *table);
 
+/* Gets the place of a text that will be added soon into the cache: a large table is in none. */
+void string_table_read_ahead(const struct string_table *table, const void *text, size_t length);
+
 /* The text must not contain a NUL. After a failure (no memory, or beyond 4 GiB) bytes.failed is
  * set. */
 struct table_string string_table_add(struct string_table *table, const void *text, size_t length);
