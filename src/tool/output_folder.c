@@ -4,12 +4,12 @@
 #include "tool/output_folder.h"
 
 #include "tool/messages.h"
+#include "tool/remove_tree.h"
 #include "tool/unfinished.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,21 +31,12 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    remove(path);
-    return 0;
-}
-
 static void remove_below(const char *folder, const char *name)
 {
     char *path;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
         return;
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    remove_tree(path);
     free(path);
 }
 

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "Usage: jitdump record [-o DIRECTORY] [PERF OPTION]... -- COMMAND [ARGUMENT]...\n"
@@ -107,6 +106,9 @@ static bool parse(struct record_options *options, char **argv)
         }
         if (argv[i][0] != '-' && options->perf_count == 0)
             break;
+        if (strncmp(argv[i], "--switch-output", 15) == 0 || strcmp(argv[i], "--timestamp-filename") == 0)
+            return wrong("one profile is made: for --switch-output and --timestamp-filename run perf record -k mono, "
+                         "and jitdump inject -i on each profile");
         options->has_period |= is_option(argv[i], 'c', "count");
         options->has_target |= is_option(argv[i], 'p', "pid") || is_option(argv[i], 't', "tid") ||
                                is_option(argv[i], 'u', "uid") ||
@@ -153,13 +155,6 @@ static bool finish(const struct record_directory *directory)
     return made;
 }
 
-/* The command was not there: nothing is left of it. */
-static void drop(const struct record_directory *directory)
-{
-    unlink(directory->recorded);
-    record_directory_remove(directory);
-}
-
 /* With -p or -a it is not the command's code that is looked for. */
 static enum collector_use collector_use(const struct record_options *options)
 {
@@ -187,18 +182,18 @@ static int record(const struct record_options *options)
     int status = STATUS_NO_PROFILE;
     switch (record_by_perf(&recording, &status)) {
     case RECORDING_NO_PERF:
-        drop(&directory);
+        record_directory_remove(&directory);
         status = STATUS_NO_PROFILE;
         break;
     case RECORDING_REFUSED:
         complain("perf record has ended before the command began");
         if (status != PERF_USAGE)
             record_explain_refusal();
-        drop(&directory);
+        record_directory_remove(&directory);
         status = STATUS_NO_PROFILE;
         break;
     case RECORDING_NO_COMMAND:
-        drop(&directory);
+        record_directory_remove(&directory);
         break;
     case RECORDING_ENDED:
         /* Ctrl-C is how an attached perf ends, and no failure. */

@@ -2,6 +2,7 @@
 #include "tool/record_directory.h"
 
 #include "tool/messages.h"
+#include "tool/remove_tree.h"
 #include "tool/unfinished.h"
 
 #include <dirent.h>
@@ -118,6 +119,7 @@ bool record_directory_make(struct record_directory *directory, const char *path)
 
 void record_directory_remove(const struct record_directory *directory)
 {
+    remove_tree(directory->recorded);
     if (directory->made)
         rmdir(directory->path);
 }

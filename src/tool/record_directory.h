@@ -17,7 +17,8 @@ struct record_directory {
  * it can't be had. A new one is unfinished (unfinished.h) until perf runs. */
 bool record_directory_make(struct record_directory *directory, const char *path);
 
-/* Removes the directory, if it is empty and was not there before. */
+/* Removes what perf has written, which may be a directory itself, and the directory, if it is empty then and was not
+ * there before. */
 void record_directory_remove(const struct record_directory *directory);
 
 void record_directory_free(struct record_directory *directory);

@@ -221,11 +221,12 @@ class Commands(RecordTest):
 
     def test_not_there(self) -> None:
         (self.directory / "text").write_text("no program")
-        for command, status in (("./nosuch", 127), ("./text", 126)):
-            done = self.record("-o", "out", "--", command)
-            self.assertEqual(done.status, status, done.err)
-            self.assertIn(f"jitdump: {command}: ", done.err)
-            self.assertEqual(self.left(), ["text"])
+        for options in ((), ("--threads",)):  # with which perf writes a directory
+            for command, status in (("./nosuch", 127), ("./text", 126)):
+                done = self.record("-o", "out", *options, "--", command)
+                self.assertEqual(done.status, status, done.err)
+                self.assertIn(f"jitdump: {command}: ", done.err)
+                self.assertEqual(self.left(), ["text"])
 
     def test_environment(self) -> None:
         show = ["sh", "-c", "echo $JITDUMP $JITDUMPDIR"]
@@ -322,6 +323,10 @@ class Commands(RecordTest):
             done = self.record(*wrong)
             self.assertEqual((done.status, done.out), (125, b""), wrong)
             self.assertIn("Try 'jitdump record --help'", done.err)
+        for several in ("--switch-output=1G", "--timestamp-filename"):
+            done = self.record(several, "--", "a")
+            self.assertEqual((done.status, done.out), (125, b""), several)
+            self.assertIn("jitdump inject -i on each", done.err)
         self.assertEqual(self.left(), ["bin"])
         self.assertIn(b"PERF OPTION", self.record("-F", "99", "--help").out)
 
