@@ -20,21 +20,26 @@ class Perf(NamedTuple):
     program: str
 
     @property
+    def number(self) -> list[int]:
+        return [int(number) for number in re.findall(r"\d+", self.version)]
+
+    @property
     def environment(self) -> dict[str, str]:
         return {**os.environ, "PATH": f"{pathlib.Path(self.program).parent}:{os.environ['PATH']}"}
 
 
 def perfs() -> list[Perf]:
-    """The one on the path; and those of other Debian releases, where $JITDUMP_PERFS names a folder
-    for them."""
+    """The one on the path, by which is recorded; and those of other Debian releases, where $JITDUMP_PERFS names a
+    folder for them, as far as they are newer: others can't read that (P43)."""
     programs = [shutil.which("perf")]
     folder = os.environ.get("JITDUMP_PERFS")
     if folder:
         done = subprocess.run(["sh", ROOT / "tests" / "other-perfs.sh", folder], check=False,
                               stdout=subprocess.PIPE, text=True)
         programs += done.stdout.split()
-    return [Perf(perf.run([program, "--version"]).stdout.split()[-1], program)
-            for program in programs if program]
+    found = [Perf(perf.run([program, "--version"]).stdout.split()[-1], program)
+             for program in programs if program]
+    return found[:1] + [who for who in found[1:] if who.number > found[0].number]
 
 
 class Place(NamedTuple):
@@ -97,6 +102,7 @@ class Recording:
         self.output = output
         self.data = directory / "perf.data"
         self.has_chains = False
+        self.options: tuple[str, ...] = ()  # of perf record
         # No configuration of the user's.
         self.environment = {"HOME": str(directory), "JITDUMPDIR": str(directory)}
 
@@ -110,7 +116,7 @@ class Recording:
         """Returns the program's output."""
         self.has_chains = bool(call_graph)
         options = ["--call-graph", call_graph] if call_graph else []
-        return self.run(who, *perf.RECORD, *(perf.MONOTONIC if clock else []), *options, "-o",
+        return self.run(who, *perf.RECORD, *(perf.MONOTONIC if clock else []), *options, *self.options, "-o",
                         self.data, "--", *command, **environment).stdout
 
     def inject(self, who: Perf, by: str) -> Optional[pathlib.Path]:

@@ -30,14 +30,17 @@ REASON = perf.why_unusable()
 
 @unittest.skipIf(REASON, REASON or "")
 class TruthTest(unittest.TestCase):
-    def check(self, program, chain_min: Optional[dict[str, float]] = None, large: bool = False,
-              inlined_from: str = "", scale: float = 0.5) -> None:
-        """`chain_min`: by perf's first number, where it is not RIGHT_MIN."""
+    def recording(self) -> Recording:
         folders = [pathlib.Path(tempfile.mkdtemp(prefix=prefix)).resolve()
                    for prefix in ("jitted-", "jitdump-inject-")]
         for folder in folders:
             self.addCleanup(shutil.rmtree, folder)
-        recording = Recording(*folders)
+        return Recording(*folders)
+
+    def check(self, program, chain_min: Optional[dict[str, float]] = None, large: bool = False,
+              inlined_from: str = "", scale: float = 0.5) -> None:
+        """`chain_min`: by perf's first number, where it is not RIGHT_MIN."""
+        recording = self.recording()
         perfs = readings.perfs()
         truth = program(recording, perfs[0], scale * (LONG or 1))
         for who in perfs:
@@ -83,6 +86,51 @@ class Truth(TruthTest):
     def test_moved(self) -> None:
         self.needs("JITDUMP_CHAINS")
         self.check(programs.chains("moved", "keeper", "pushing"))
+
+
+class Options(TruthTest):
+    """What changes the file, as the perf that comes first on the path writes it, and as that and newer ones read it."""
+
+    def check_options(self, *options: str, with_chain: float = RIGHT_MIN) -> None:
+        recording = self.recording()
+        recording.options = options
+        perfs = readings.perfs()
+        try:
+            truth = programs.workload("--seed", str(os.getpid()), "random")(recording, perfs[0], 0.3 * (LONG or 1))
+        except AssertionError as refusal:
+            self.skipTest(f"this perf refuses: {str(refusal)[-200:]}")
+        for who in perfs:
+            before = sorted((each.pid, each.time, each.ip) for each in recording.script(who, recording.data, "-G", "-F",
+                                                                                       "comm,pid,tid,time,ip,sym"))
+            with self.subTest(perf=who.version):
+                score = readings.read(recording, who, OURS, truth)
+                print(f"{self._testMethodName[5:]:18} perf {perfs[0].version} read by {who.version}: {score.shares()}",
+                      flush=True)
+                after = recording.script(who, recording.output / f"{who.version}.data", "-G", "-F",
+                                         "comm,pid,tid,time,ip,sym")
+                self.assertEqual(sorted((each.pid, each.time, each.ip) for each in after), before)
+                reused = REUSED_MIN.get(who.version[0], RIGHT_MIN)
+                self.assert_right(score, with_chain * reused / RIGHT_MIN, inlined=False)
+
+    def test_default(self) -> None:
+        """From 7.2 on with build ids in the mappings."""
+        self.check_options()
+
+    def test_fuller_samples(self) -> None:
+        self.check_options("-d", "--weight", "--sample-cpu", "--intr-regs", "-s", "-P", "--sample-identifier")
+
+    def test_other_events(self) -> None:
+        self.check_options("--switch-events", "--all-cgroups", "--namespaces", "--tail-synthesize")
+
+    def test_several_events(self) -> None:
+        self.check_options("-e", "{cpu-clock:u,task-clock:u,page-faults:u}:S")
+
+    def test_chains_of_one_event(self) -> None:
+        self.check_options("-e", "task-clock/call-graph=no/u", with_chain=0.4)
+
+    @unittest.skipIf(not shutil.which("zstd"), "zstd is not installed")
+    def test_compressed(self) -> None:
+        self.check_options("-z", "--threads")
 
 
 @unittest.skipUnless(LONG, "takes longer; JITDUMP_LONG=1 runs it")
