@@ -1,6 +1,7 @@
 #include "inject/forks.h"
 
 #include "reader/grow.h"
+#include "reader/sort.h"
 
 void jd_forks_free(struct forks *forks)
 {
@@ -47,11 +48,11 @@ bool jd_forks_settle(struct forks *forks)
     struct child *const children = malloc(room * sizeof(*children));
     forks->by_parent = malloc(room * sizeof(*forks->by_parent));
     const bool enough = children != NULL && forks->by_parent != NULL;
-    if (enough && forks->count != 0) {
-        qsort(forks->by_pid, (size_t)forks->count, sizeof(*forks->by_pid), by_pid);
+    if (enough) {
+        sort(forks->by_pid, forks->count, sizeof(*forks->by_pid), by_pid);
         for (uint64_t i = 0; i < forks->count; i++)
             children[i] = (struct child){forks->by_pid[i].parent, i};
-        qsort(children, (size_t)forks->count, sizeof(*children), by_parent);
+        sort(children, forks->count, sizeof(*children), by_parent);
         for (uint64_t i = 0; i < forks->count; i++)
             forks->by_parent[i] = children[i].fork;
     }

@@ -2,6 +2,7 @@
 
 #include "inject/remapped_code.h"
 #include "reader/grow.h"
+#include "reader/sort.h"
 #include "writers/described_texts.h"
 
 struct looking {
@@ -112,7 +113,7 @@ static bool look_at_files(struct looking *looking, const struct history *history
     struct timed_life *const lives = jd_timed_lives(history, clock);
     bool *const of_code = malloc((size_t)looking->file_count * sizeof(*of_code));
     bool looked = lives != NULL && of_code != NULL;
-    qsort(looking->files, (size_t)looking->file_count, sizeof(*looking->files), by_file);
+    sort(looking->files, looking->file_count, sizeof(*looking->files), by_file);
     for (uint64_t begin = 0, end; looked && begin < looking->file_count; begin = end) {
         const struct scanned_mapping *const *const files = looking->files + begin;
         for (end = begin + 1; end < looking->file_count && is_of_one_file(*files, looking->files[end]);)

@@ -1,6 +1,7 @@
 #include "inject/profile_scan.h"
 
 #include "reader/grow.h"
+#include "reader/sort.h"
 #include "writers/described_texts.h"
 
 /* How far back the parents of a process are followed. */
@@ -168,8 +169,7 @@ static bool sort_by_pid(struct profile_scan *scan)
         return false;
     for (uint64_t i = 0; i < scan->mapping_count; i++)
         scan->by_pid[i] = &scan->mappings[i];
-    if (scan->mapping_count != 0)
-        qsort(scan->by_pid, (size_t)scan->mapping_count, sizeof(*scan->by_pid), by_pid);
+    sort(scan->by_pid, scan->mapping_count, sizeof(*scan->by_pid), by_pid);
     return true;
 }
 

@@ -1,8 +1,7 @@
 #include "inject/remapped_code.h"
 
 #include "reader/live_set.h"
-
-#include <stdlib.h>
+#include "reader/sort.h"
 
 /* What happens at one time, in this order. */
 enum moment_kind { LIFE_ENDS, FILE_COMES, LIFE_BEGINS, FILE_IS_ASKED };
@@ -41,8 +40,8 @@ struct timed_life *jd_timed_lives(const struct history *history, const struct pr
             .begin = jd_profile_time(clock, life->begin),
             .end = life->end == UINT64_MAX ? UINT64_MAX : jd_profile_time(clock, life->end)};
     }
-    if (lives != NULL && history->life_count != 0)
-        qsort(lives, history->life_count, sizeof(*lives), by_address);
+    if (lives != NULL)
+        sort(lives, history->life_count, sizeof(*lives), by_address);
     return lives;
 }
 
@@ -97,7 +96,7 @@ static bool begin_replay(struct replaying *replaying, uint64_t mapping_count)
         add_moment(replaying, replaying->mappings[i]->time, FILE_COMES, i);
         add_moment(replaying, replaying->mappings[i]->time, FILE_IS_ASKED, i);
     }
-    qsort(replaying->moments, (size_t)replaying->moment_count, sizeof(*replaying->moments), by_time);
+    sort(replaying->moments, replaying->moment_count, sizeof(*replaying->moments), by_time);
     return true;
 }
 

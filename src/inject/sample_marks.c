@@ -7,20 +7,6 @@
 /* How early a sample may seem to be where clocks were fitted: profile_clock.h. */
 #define TOLERANCE 10000000 /* ns */
 
-struct marked_life {
-    uint64_t address;
-    uint64_t end;
-    uint64_t highest_end; /* of this and those before: a search goes back until none is there */
-    uint64_t from, until; /* the profile's time */
-    uint32_t life;
-};
-
-static int by_address(const void *left, const void *right)
-{
-    const struct marked_life *const a = left, *const b = right;
-    return a->address < b->address ? -1 : a->address > b->address;
-}
-
 bool jd_sample_marks_init(struct sample_marks *marks, const struct history *history,
                           const struct profile_clock *clock, uint32_t pid)
 {
@@ -39,55 +25,40 @@ bool jd_sample_marks_init(struct sample_marks *marks, const struct history *hist
     for (uint32_t i = 0; i < marks->count; i++) {
         const struct life *const life = &history->lives[i];
         const uint64_t begin = jd_profile_time(clock, life->begin);
-        marks->lives[i] = (struct marked_life){
+        marks->lives[i] = (struct indexed_life){
             .address = life->address,
             .end = life->address + life_size(history, life),
             .from = begin > tolerance ? begin - tolerance : 0,
             .until = life->end == UINT64_MAX || clock->kind == CLOCK_UNKNOWN
                          ? UINT64_MAX
-                         : jd_profile_time(clock, life->end),
-            .life = i};
+                         : jd_profile_time(clock, life->end)};
     }
-    sort(marks->lives, marks->count, sizeof(*marks->lives), by_address);
-    uint64_t highest = 0;
-    for (uint32_t i = 0; i < marks->count; i++) {
-        highest = marks->lives[i].end > highest ? marks->lives[i].end : highest;
-        marks->lives[i].highest_end = highest;
-    }
-    return true;
+    return jd_life_index_init(&marks->index, marks->lives, marks->count);
 }
 
 void jd_sample_marks_free(struct sample_marks *marks)
 {
     free(marks->of_life);
+    jd_life_index_free(&marks->index);
     free(marks->lives);
     jd_code_uses_free(&marks->uses);
     *marks = (struct sample_marks){0};
 }
 
-/* How many of the lives, by address, begin at the address or below. */
-static uint32_t count_until(const struct sample_marks *marks, uint64_t address)
+static bool mark_life(void *context, uint32_t life)
 {
-    uint32_t low = 0, high = marks->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (marks->lives[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct sample_marks *const marks = context;
+    marks->of_life[life] |= MARK_SAMPLED;
+    return true;
 }
 
 static void mark(struct sample_marks *marks, uint64_t address, uint64_t time)
 {
-    for (uint32_t i = count_until(marks, address);
-         i > 0 && marks->lives[i - 1].highest_end > address; i--) {
-        const struct marked_life *const life = &marks->lives[i - 1];
-        if (address >= life->end || time >= life->until)
-            continue;
-        marks->of_life[life->life] |= time < life->from ? MARK_EARLY : MARK_SAMPLED;
-    }
+    const uint32_t leaf = jd_life_index_leaf(&marks->index, address);
+    if (leaf == 0)
+        return;
+    jd_life_index_note(&marks->index, leaf, time);
+    jd_life_index_ask(&marks->index, leaf, time, mark_life, marks);
 }
 
 static void mark_sample(struct sample_marks *marks, const struct perf_sample *sample)
@@ -103,24 +74,30 @@ static void mark_sample(struct sample_marks *marks, const struct perf_sample *sa
 
 /* Copies of the stack */
 
+struct using {
+    struct sample_marks *marks;
+    uint64_t time;
+};
+
+static bool use_life(void *context, uint32_t life)
+{
+    const struct using *const using = context;
+    return jd_code_uses_add(&using->marks->uses, using->time, life);
+}
+
 static bool use(struct sample_marks *marks, uint64_t address, uint64_t time)
 {
-    for (uint32_t i = count_until(marks, address);
-         i > 0 && marks->lives[i - 1].highest_end > address; i--) {
-        const struct marked_life *const life = &marks->lives[i - 1];
-        if (address < life->end && life->from <= time && time < life->until &&
-            !jd_code_uses_add(&marks->uses, time, life->life))
-            return false;
-    }
-    return true;
+    struct using using = {marks, time};
+    return jd_life_index_ask(&marks->index, jd_life_index_leaf(&marks->index, address), time, use_life,
+                             &using);
 }
 
 /* Whatever may be a return address; perf looks at the byte before it, which may be another life's. */
 static bool use_words(struct sample_marks *marks, struct span words, unsigned int size,
                       uint64_t time)
 {
-    const uint64_t lowest = marks->lives[0].address;
-    const uint64_t end = marks->lives[marks->count - 1].highest_end;
+    const uint64_t lowest = marks->index.cuts[0];
+    const uint64_t end = marks->index.cuts[marks->index.cut_count - 1];
     for (uint64_t at = 0; at + size <= words.size; at += size) {
         uint32_t narrow;
         uint64_t word;
@@ -190,8 +167,7 @@ static bool find_processes(struct marked_processes *processes, struct sample_mar
             found = add_process(processes, heirs[of].pid, &marks[i], heirs[of].until);
         free(heirs);
     }
-    if (processes->count != 0)
-        qsort(processes->of, (size_t)processes->count, sizeof(*processes->of), by_pid);
+    sort(processes->of, processes->count, sizeof(*processes->of), by_pid);
     return found;
 }
 
@@ -206,6 +182,15 @@ static uint64_t first_of(const struct marked_processes *processes, uint32_t pid)
             high = middle;
     }
     return low;
+}
+
+static void settle(struct sample_marks *marks)
+{
+    jd_code_uses_settle(&marks->uses);
+    jd_life_index_settle(&marks->index);
+    for (uint32_t i = 0; i < marks->count; i++)
+        if (jd_life_index_is_early(&marks->index, i))
+            marks->of_life[i] |= MARK_EARLY;
 }
 
 bool jd_sample_marks_read(struct sample_marks *marks, uint32_t count,
@@ -229,7 +214,7 @@ bool jd_sample_marks_read(struct sample_marks *marks, uint32_t count,
         }
     }
     for (uint32_t i = 0; i < count; i++)
-        jd_code_uses_settle(&marks[i].uses);
+        settle(&marks[i]);
     free(processes.of);
     return has_memory;
 }

@@ -5,6 +5,7 @@
 #define JITDUMP_INJECT_SAMPLE_MARKS_H
 
 #include "inject/code_uses.h"
+#include "inject/life_index.h"
 
 enum sample_mark {
     MARK_SAMPLED = 1, /* an address of a sample, or of its call chain, lay in it */
@@ -15,7 +16,8 @@ enum sample_mark {
 struct sample_marks {
     unsigned char *of_life; /* enum sample_mark, or'ed; by index of history->lives */
     uint32_t pid;
-    struct marked_life *lives; /* by address */
+    struct indexed_life *lives; /* in the profile's times, as early as a sample may seem to be */
+    struct life_index index;
     uint32_t count;
     unsigned int word_size; /* the process's */
     struct code_uses uses;  /* of profiles with copies of the stack */
