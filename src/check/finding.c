@@ -122,7 +122,8 @@ const struct finding_kind jd_finding_kinds[FINDING_COUNT] = {
     [FINDING_UNWINDING_HIDES] = {"unwinding-hides", "P15", SEVERITY_ERROR,
                                  "a function was loaded whose unwinding data perf puts over another "
                                  "function's code, which has no name there",
-                                 "leave jitdump_unwind_size() bytes free behind the code"},
+                                 "leave jitdump_unwind_size() bytes free behind the code; jitdump "
+                                 "inject needs none"},
     [FINDING_UNWINDING_MOVED] = {"unwinding-moved", "P24", SEVERITY_WARNING,
                                  "a function with unwinding data was moved: perf unwinds it wrongly, "
                                  "always if it was moved upwards",
