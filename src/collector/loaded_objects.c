@@ -50,22 +50,26 @@ struct image {
     size_t size;
 };
 
-/* Makes the part, which lies in the image, as it is in the file. */
-static bool fill(const struct image *image, const void *part, uint64_t size)
+static bool read_at(const struct image *image, unsigned char *to, uint64_t offset, uint64_t size)
 {
-    unsigned char *to = image->bytes + ((const unsigned char *)part - image->bytes);
-    off_t from = (off_t)(to - image->bytes);
     while (size > 0) {
-        const ssize_t got = pread(image->file, to, (size_t)size, from);
+        const ssize_t got = pread(image->file, to, (size_t)size, (off_t)offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return false;
         to += got;
-        from += got;
+        offset += (uint64_t)got;
         size -= (uint64_t)got;
     }
     return true;
+}
+
+/* Makes the part, which lies in the image, as it is in the file. */
+static bool fill(const struct image *image, const void *part, uint64_t size)
+{
+    const uint64_t offset = (uint64_t)((const unsigned char *)part - image->bytes);
+    return read_at(image, image->bytes + offset, offset, size);
 }
 
 static bool fill_headers(const struct image *image)
@@ -79,28 +83,68 @@ static bool fill_headers(const struct image *image)
            fill(image, image->bytes + header.e_shoff, size);
 }
 
-/* A quick look, since most objects have no such name. */
-static bool has_name(const struct image *image, const struct elf_object *object,
-                     const struct elf_section *table)
+/* Where a name is in a table of names; also as the end of a longer one, with which linkers let it share. */
+enum { PLACES_MAX = 8 };
+struct places {
+    uint64_t at[PLACES_MAX];
+    size_t count;
+};
+
+static bool is_among(const struct places *places, uint64_t offset)
 {
-    if (table->link >= object->section_count)
-        return false;
-    const struct span names = object->sections[table->link].data;
-    return names.size != 0 && fill(image, names.data, names.size) &&
-           memmem(names.data, (size_t)names.size, wanted.function, strlen(wanted.function) + 1) != NULL;
+    for (size_t i = 0; i < places->count; i++)
+        if (places->at[i] == offset)
+            return true;
+    return false;
 }
 
-static bool is_named(struct span names, uint32_t offset, const char *name)
+static void add_places(struct places *places, const char *name, const unsigned char *piece,
+                       size_t size, uint64_t offset)
 {
-    const size_t size = strlen(name) + 1;
-    return offset < names.size && size <= names.size - offset &&
-           memcmp(names.data + offset, name, size) == 0;
+    const size_t name_size = strlen(name) + 1;
+    const unsigned char *from = piece, *found;
+    while (places->count < PLACES_MAX &&
+           (found = memmem(from, size - (size_t)(from - piece), name, name_size)) != NULL) {
+        const uint64_t at = offset + (uint64_t)(found - piece);
+        if (!is_among(places, at))
+            places->at[places->count++] = at;
+        from = found + 1;
+    }
 }
 
-static void find_in_table(const struct elf_object *object, const struct elf_section *table,
-                          struct symbols *symbols)
+/* Most objects have no such names. A large one's table has some 100 MB, and takes less than half of the time if the
+ * memory that it is read to is used again. */
+static bool find_names(const struct image *image, struct span names, struct places *functions,
+                       struct places *variables)
 {
-    const struct span names = object->sections[table->link].data;
+    static unsigned char piece[256 << 10]; /* the loader's lock is held */
+    enum { KEPT_MAX = 64 }; /* more than a name has */
+    const uint64_t begin = names.size != 0 ? (uint64_t)(names.data - image->bytes) : 0;
+    size_t kept = 0; /* of the piece before: a name may have begun there */
+    for (uint64_t at = 0; at < names.size;) {
+        uint64_t size = sizeof(piece) - kept;
+        if (size > names.size - at)
+            size = names.size - at;
+        if (!read_at(image, piece + kept, begin + at, size))
+            return false;
+        const size_t filled = kept + (size_t)size;
+        add_places(functions, wanted.function, piece, filled, at - kept);
+        add_places(variables, wanted.variable, piece, filled, at - kept);
+        at += size;
+        kept = filled < KEPT_MAX ? filled : KEPT_MAX;
+        memmove(piece, piece + filled - kept, kept);
+    }
+    return functions->count != 0;
+}
+
+static void find_in_table(const struct image *image, const struct elf_object *object,
+                          const struct elf_section *table, struct symbols *symbols)
+{
+    struct places functions = {0}, variables = {0};
+    if (table->link >= object->section_count ||
+        !find_names(image, object->sections[table->link].data, &functions, &variables) ||
+        !fill(image, table->data.data, table->data.size))
+        return;
     const size_t count = (size_t)(table->data.size / sizeof(Elf64_Sym));
     uint64_t next = UINT64_MAX;
     for (size_t i = 0; i < count; i++) {
@@ -108,9 +152,9 @@ static void find_in_table(const struct elf_object *object, const struct elf_sect
         memcpy(&symbol, table->data.data + i * sizeof(symbol), sizeof(symbol));
         if (symbol.st_shndx == SHN_UNDEF)
             continue;
-        if (is_named(names, symbol.st_name, wanted.function))
+        if (is_among(&functions, symbol.st_name))
             symbols->function = (uintptr_t)symbol.st_value;
-        else if (is_named(names, symbol.st_name, wanted.variable))
+        else if (is_among(&variables, symbol.st_name))
             symbols->variable = (uintptr_t)symbol.st_value;
     }
     for (size_t i = 0; symbols->function != 0 && i < count; i++) {
@@ -137,10 +181,8 @@ static void look_into(const struct image *image, uintptr_t base, const char *pat
     for (uint32_t i = 0; i < object.section_count; i++) {
         const struct elf_section *const section = &object.sections[i];
         if ((section->type == SHT_SYMTAB || section->type == SHT_DYNSYM) &&
-            (symbols.function == 0 || symbols.variable == 0) &&
-            has_name(image, &object, section) &&
-            fill(image, section->data.data, section->data.size))
-            find_in_table(&object, section, &symbols);
+            (symbols.function == 0 || symbols.variable == 0))
+            find_in_table(image, &object, section, &symbols);
     }
     jd_elf_object_free(&object);
     if (symbols.function != 0 && symbols.variable != 0)

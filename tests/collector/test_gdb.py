@@ -18,6 +18,8 @@ from jitdump_tests import decoder, jit_objects, random_c
 COLLECTOR = os.environ["JITDUMP_COLLECTOR"]
 INTERFACES = os.environ.get("JITDUMP_INTERFACES", "").split(":")
 LINE, CHAIN = "perf", "2023"
+SYMTAB = 2
+PIECE = 256 << 10  # of what the collector reads at once
 
 
 class Function:
@@ -96,6 +98,24 @@ def symbols(path: str) -> List[Tuple[str, str, int, int]]:
     return found
 
 
+def with_name_at(shared_object: bytes, name: bytes, offset: int) -> bytes:
+    """Its symbols' names are moved to the file's end, `name` to that offset among them."""
+    sections_at, = struct.unpack_from("<Q", shared_object, 40)
+    count, = struct.unpack_from("<H", shared_object, 60)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", shared_object, sections_at + 64 * i)
+               for i in range(count)]
+    table = next(header for header in headers if header[1] == SYMTAB)
+    names = headers[table[6]]
+    text = shared_object[names[4]:names[4] + names[5]]
+    more = offset - text.index(b"\0" + name + b"\0") - 1
+    result = bytearray(shared_object)
+    for symbol in range(table[4], table[4] + table[5], 24):
+        at, = struct.unpack_from("<I", result, symbol)
+        struct.pack_into("<I", result, symbol, at + more)
+    struct.pack_into("<QQ", result, sections_at + 64 * table[6] + 24, len(result), more + len(text))
+    return bytes(result) + b"_" * more + text
+
+
 class Objects(GdbTest):
     def check(self, compiler: str, *options: str, dialects: Sequence[str] = (CHAIN,),
               tool: str = "addr2line", count: int = 1, wasmtime: bool = False) -> None:
@@ -148,6 +168,19 @@ class Objects(GdbTest):
     def test_clang(self) -> None:
         for version in range(2, 5):
             self.check("clang", f"-gdwarf-{version}")
+
+    def test_large_tables_of_names(self) -> None:
+        """The interface's names lie at any place of a table, which is read in pieces."""
+        path = self.compile("one", "int one(int a) { return a * 3; }", "gcc")
+        interface = self.directory / "interface.so"
+        local = pathlib.Path(INTERFACES[1]).read_bytes()
+        for name in (b"__jit_debug_register_code", b"__jit_debug_descriptor"):
+            for end in (PIECE, 2 * PIECE - 64):
+                for before in (1, len(name), len(name) + 1):
+                    interface.write_bytes(with_name_at(local, name, end - before))
+                    _, functions, errors = self.run_objects([path], str(interface))
+                    self.assertEqual([function.name for function in functions], ["one"],
+                                     (name, end, before, errors))
 
     def test_where_binutils_err(self) -> None:
         """binutils 2.40 reads neither the lists of ranges that clang writes in version 5, nor offsets of 64
