@@ -184,6 +184,19 @@ static int samples_by_time(const void *left, const void *right)
     return a->time < b->time ? -1 : a->time > b->time;
 }
 
+/* Where each lies from when on. */
+static bool index_mappings(struct process_view *view)
+{
+    view->places = malloc(((size_t)view->mapping_count + 1) * sizeof(*view->places));
+    if (view->places == NULL)
+        return false;
+    for (uint32_t i = 0; i < view->mapping_count; i++) {
+        const struct viewed_mapping *const mapping = &view->mappings[i];
+        view->places[i] = (struct indexed_life){mapping->begin, mapping->end, mapping->time, UINT64_MAX};
+    }
+    return jd_life_index_init(&view->index, view->places, view->mapping_count);
+}
+
 static enum view_error read_view(struct reading *reading, uint32_t dump_pid)
 {
     struct process_view *const view = reading->view;
@@ -212,7 +225,9 @@ static enum view_error read_view(struct reading *reading, uint32_t dump_pid)
     }
     sort(view->mappings, view->mapping_count, sizeof(*view->mappings), mappings_by_time);
     sort(view->samples, view->sample_count, sizeof(*view->samples), samples_by_time);
-    return reading->data->end == PERF_DATA_BROKEN ? VIEW_UNREADABLE : VIEW_OK;
+    if (reading->data->end == PERF_DATA_BROKEN)
+        return VIEW_UNREADABLE;
+    return index_mappings(view) ? VIEW_OK : VIEW_NO_MEMORY;
 }
 
 enum view_error jd_process_view_read(struct process_view *view, struct perf_data *data,
@@ -230,6 +245,8 @@ enum view_error jd_process_view_read(struct process_view *view, struct perf_data
 
 void jd_process_view_free(struct process_view *view)
 {
+    jd_life_index_free(&view->index);
+    free(view->places);
     free(view->mappings);
     free(view->samples);
     *view = (struct process_view){0};
@@ -238,9 +255,7 @@ void jd_process_view_free(struct process_view *view)
 const struct viewed_mapping *jd_process_view_at(const struct process_view *view, uint64_t time,
                                                 uint64_t address)
 {
-    const struct viewed_mapping *found = NULL;
-    for (uint32_t i = 0; i < view->mapping_count && view->mappings[i].time <= time; i++)
-        if (view->mappings[i].begin <= address && address < view->mappings[i].end)
-            found = &view->mappings[i];
-    return found;
+    const uint32_t last =
+        jd_life_index_last(&view->index, jd_life_index_leaf(&view->index, address), time);
+    return last != UINT32_MAX ? &view->mappings[last] : NULL;
 }

@@ -4,6 +4,7 @@
 #ifndef JITDUMP_CHECK_PROCESS_VIEW_H
 #define JITDUMP_CHECK_PROCESS_VIEW_H
 
+#include "reader/life_index.h"
 #include "reader/perf_event.h"
 
 struct viewed_mapping {
@@ -41,6 +42,8 @@ struct process_view {
     /* The process's, and those of the processes that it was forked from, by time. */
     struct viewed_mapping *mappings;
     uint32_t mapping_count;
+    struct indexed_life *places; /* of the mappings; without an end: the last that came is there */
+    struct life_index index;
 
     /* In user mode, by time. */
     struct viewed_sample *samples;

@@ -5,7 +5,7 @@
 #define JITDUMP_INJECT_SAMPLE_MARKS_H
 
 #include "inject/code_uses.h"
-#include "inject/life_index.h"
+#include "reader/life_index.h"
 
 enum sample_mark {
     MARK_SAMPLED = 1, /* an address of a sample, or of its call chain, lay in it */

@@ -1,5 +1,5 @@
 /* What lay where when, and what was noted before: against a walk over all lives, on random histories. */
-#include "inject/life_index.h"
+#include "reader/life_index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,6 +58,7 @@ static void ask(struct fixture *fixture, struct life_index *index, uint64_t *see
     const uint64_t address = base + random_number(seed, SPAN + SIZES + 20) - 10;
     const uint64_t time = random_number(seed, 2 * LIVES_MAX + 20);
     const uint32_t leaf = jd_life_index_leaf(index, address);
+    uint32_t last = UINT32_MAX;
     memset(fixture->found, 0, sizeof(fixture->found));
     if (leaf != 0) {
         jd_life_index_note(index, leaf, time);
@@ -68,7 +69,10 @@ static void ask(struct fixture *fixture, struct life_index *index, uint64_t *see
         const bool is_there = life->address <= address && address < life->end;
         assert_int_equal(fixture->found[i], is_there && life->from <= time && time < life->until);
         fixture->early[i] |= is_there && time < life->from;
+        if (is_there && life->from <= time)
+            last = i;
     }
+    assert_int_equal(jd_life_index_last(index, leaf, time), last);
 }
 
 static void as_a_walk_over_all(void **state)

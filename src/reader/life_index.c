@@ -1,4 +1,4 @@
-#include "inject/life_index.h"
+#include "reader/life_index.h"
 
 #include "reader/sort.h"
 
@@ -154,6 +154,19 @@ bool jd_life_index_ask(const struct life_index *index, uint32_t leaf, uint64_t t
         }
     }
     return true;
+}
+
+uint32_t jd_life_index_last(const struct life_index *index, uint32_t leaf, uint64_t time)
+{
+    uint32_t last = UINT32_MAX;
+    for (uint32_t node = index->nearest[leaf]; node != 0; node = index->nearest[node / 2]) {
+        const uint64_t begin = index->begins[node];
+        const uint64_t count = count_begun(index, begin, index->begins[node + 1], time);
+        const uint32_t life = count != 0 ? index->members[begin + count - 1] : UINT32_MAX;
+        if (life != UINT32_MAX && (last == UINT32_MAX || life > last))
+            last = life;
+    }
+    return last;
 }
 
 void jd_life_index_note(struct life_index *index, uint32_t leaf, uint64_t time)

@@ -1,14 +1,14 @@
 /*
  * Which code lay at an address at a time; and whether anything was there before.
  *
- * A segment tree: the addresses are cut where any life begins or ends, and each life is in the nodes that make
- * it up, twice log2 of the cuts at most. Lives in one node lie over each other, so each ends before the next
- * begins, and the one of a time is found by halving. A list by address alone is as long to walk as there are
- * lives at one address, or behind the beginning of a large one: a JIT may use one place a million times, or
- * load a whole region and then what is in it.
+ * A segment tree: the addresses are cut where any life begins or ends, and each life is in the nodes that
+ * make it up, twice log2 of the cuts at most. Lives in one node lie over each other, so each ends before the
+ * next begins, and the one of a time is found by halving. A list by address alone is as long to walk as there
+ * are lives at one address, or behind the beginning of a large one: a JIT may use one place a million times,
+ * or load a whole region and then what is in it.
  */
-#ifndef JITDUMP_INJECT_LIFE_INDEX_H
-#define JITDUMP_INJECT_LIFE_INDEX_H
+#ifndef JITDUMP_READER_LIFE_INDEX_H
+#define JITDUMP_READER_LIFE_INDEX_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +29,8 @@ struct life_index {
     uint64_t *earliest; /* of each node: the first time that was noted for a place in it */
 };
 
-/* The lives are in the order of `from`, and stay the caller's. False: out of memory. To be freed in any case. */
+/* The lives are in the order of `from`, and stay the caller's. False: out of memory. To be freed in any
+ * case. */
 bool jd_life_index_init(struct life_index *index, const struct indexed_life *lives, uint32_t count);
 void jd_life_index_free(struct life_index *index);
 
@@ -40,7 +41,11 @@ uint32_t jd_life_index_leaf(const struct life_index *index, uint64_t address);
 bool jd_life_index_ask(const struct life_index *index, uint32_t leaf, uint64_t time,
                        bool (*found)(void *context, uint32_t life), void *context);
 
-/* Notes that something was there then. After all that, whether something was in the life's place before it. */
+/* The last of `lives` that lay there then or before; UINT32_MAX: none. */
+uint32_t jd_life_index_last(const struct life_index *index, uint32_t leaf, uint64_t time);
+
+/* Notes that something was there then. After all that, whether something was in the life's place before
+ * it. */
 void jd_life_index_note(struct life_index *index, uint32_t leaf, uint64_t time);
 void jd_life_index_settle(struct life_index *index);
 bool jd_life_index_is_early(const struct life_index *index, uint32_t life);
