@@ -5,6 +5,7 @@ import bisect
 import json
 import os
 import pathlib
+import signal
 import subprocess
 from typing import Any, NamedTuple, Optional, Sequence
 
@@ -22,6 +23,12 @@ def run(*arguments: object, before: Sequence[object] = (), **options: Any) -> Do
     done = subprocess.run([*map(str, before), TOOL, *map(str, arguments)], capture_output=True, check=False,
                           **options)
     return Done(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+
+
+def default_signals() -> None:
+    """For preexec_fn: what runs in the background, or under nohup, may ignore them."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def objects(*arguments: object, status: int = 0) -> list[Object]:

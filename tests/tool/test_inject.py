@@ -470,6 +470,7 @@ class Outputs(InjectTest):
                 # Which looks for leaks by ptrace, as strace does.
                 environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
                 done = tool.run("inject", "-i", session.data, "-o", session.injected, env=environment,
+                                preexec_fn=tool.default_signals,
                                 before=["strace", "-qq", "-o", trace, "-e", f"trace={calls}", "-e",
                                         f"inject={calls}:{what}:when={when}"])
                 text = trace.read_text(errors="replace")

@@ -104,6 +104,16 @@ class Newer(PerfTest):
         self.assertTrue(self.inject(session) != files)
         self.assertEqual(self.passed_on(session.injected), self.passed_on(session.data))
 
+    def test_other_byte_order(self) -> None:
+        """A file, and what went through a pipe."""
+        session = self.session()
+        for header in (struct.pack(">8sQQ", b"2ELIFREP", 104, 144), struct.pack(">8sQ", b"2ELIFREP", 16)):
+            session.data.write_bytes(header + bytes(200))
+            done = tool.run("inject", "-i", session.data, "-o", session.injected)
+            self.assertEqual((done.status, done.out), (2, b""))
+            self.assertIn("the profile is of a machine of the other byte order", done.err)
+            self.assertFalse(session.injected.exists())
+
     @unittest.skipIf(not EXAMPLES, "the examples are not built")
     def test_deferred_chains(self) -> None:
         """A function that is nowhere else has been sampled."""

@@ -395,6 +395,7 @@ class Signals(RecordTest):
                 ("linkat", 1, "HUP", -signal.SIGHUP, whole)):
             trace = self.directory / "trace"
             done = self.record("-o", "out", "--", perf.WORKLOAD, "--duration-ms", "100", "lines", env=environment,
+                               preexec_fn=tool.default_signals,
                                before=["strace", "-qq", "-o", trace, "-e", f"trace={calls}", "-e",
                                        f"inject={calls}:signal={number}:when={when}"])
             with self.subTest(calls, number=number):
