@@ -243,6 +243,50 @@ static void one_file_where_nothing_is_used_again(void **state)
     jd_epochs_free(&fixture.epochs);
 }
 
+/* Neighbours are mapped together, from the first load on; across a gap of up to 4 KiB in which there is nothing
+ * else; and none in whose place there was something before. */
+static void neighbours_are_mapped_together(void **state)
+{
+    (void)state;
+    enum { COUNT = 7, SIZE = 256, GAP = 4096 };
+    static const uint64_t gaps[COUNT] = {0, 0, GAP, GAP + 1, 64, 64, GAP};
+    static const uint64_t begins[COUNT] = {5, 3, 1, 2, 4, 6, 7};
+    static const uint64_t expected[][3] = { /* time, address, size */
+        {1, 0, 3 * SIZE + GAP},
+        {2, 3 * SIZE + 2 * GAP + 1, SIZE},
+        {4, 4 * SIZE + 2 * GAP + 65, SIZE},
+        {6, 5 * SIZE + 2 * GAP + 129, SIZE},
+        {7, 6 * SIZE + 3 * GAP + 129, SIZE},
+    };
+    const unsigned char marks[COUNT] = {0, 0, 0, 0, MARK_EARLY, 0, 0};
+    struct piece pieces[COUNT];
+    struct life lives[COUNT];
+    const struct history history = {
+        .pieces = pieces, .piece_count = COUNT, .lives = lives, .life_count = COUNT};
+    struct ranges occupied = {0};
+    struct layout layout;
+    uint64_t address = base;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        address += gaps[i];
+        pieces[i] = (struct piece){.code_size = SIZE};
+        lives[i] = (struct life){
+            .address = address, .begin = begins[i], .end = UINT64_MAX, .piece = i};
+        address += SIZE;
+    }
+    assert_true(jd_ranges_add(&occupied, lives[6].address - 64, lives[6].address - 32));
+    const struct layout_options options = {.occupied = &occupied, .marks = marks};
+    assert_true(jd_layout_plan(&layout, &history, &options));
+    assert_int_equal(layout.file_count, 1);
+    assert_int_equal(layout.mapping_count, sizeof(expected) / sizeof(expected[0]));
+    for (uint64_t i = 0; i < layout.mapping_count; i++) {
+        assert_int_equal(layout.mappings[i].time, expected[i][0]);
+        assert_int_equal(layout.mappings[i].address, base + expected[i][1]);
+        assert_int_equal(layout.mappings[i].size, expected[i][2]);
+    }
+    jd_layout_free(&layout);
+    jd_ranges_free(&occupied);
+}
+
 /* Holes, against an array of flags. */
 static void holes_are_taken_once(void **state)
 {
@@ -262,6 +306,7 @@ static void holes_are_taken_once(void **state)
             const uint32_t end = 1 + random_number(&seed, PAGES - 1);
             const uint32_t lowest = 1 + random_number(&seed, end);
             const uint32_t size = 1 + random_number(&seed, 8);
+            const uint32_t rest = random_number(&seed, 2) * random_number(&seed, PAGE);
             uint32_t expected = 0;
             for (uint32_t at = lowest; at + size <= end; at++) {
                 bool is_free = true;
@@ -270,11 +315,13 @@ static void holes_are_taken_once(void **state)
                 expected = is_free ? at : expected;
             }
             const uint64_t place =
-                jd_ranges_take_hole(&ranges, (uint64_t)lowest * PAGE, (uint64_t)end * PAGE,
+                jd_ranges_take_hole(&ranges, (uint64_t)lowest * PAGE, (uint64_t)end * PAGE + rest,
                                     (uint64_t)size * PAGE, PAGE);
             assert_int_equal(place, (uint64_t)expected * PAGE);
             for (uint32_t page = expected; expected != 0 && page < expected + size; page++)
                 taken[page] = true;
+            if (expected != 0 && expected + size == end && rest != 0)
+                taken[end] = true;
         }
         for (uint32_t page = 1; page < PAGES; page++)
             assert_int_equal(jd_ranges_overlap(&ranges, (uint64_t)page * PAGE,
@@ -289,6 +336,7 @@ int main(void)
         cmocka_unit_test(whoever_is_in_use_is_found),
         cmocka_unit_test(regions_around_a_library),
         cmocka_unit_test(one_file_where_nothing_is_used_again),
+        cmocka_unit_test(neighbours_are_mapped_together),
         cmocka_unit_test(holes_are_taken_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
