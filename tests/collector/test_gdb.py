@@ -168,6 +168,7 @@ class Objects(GdbTest):
     def test_clang(self) -> None:
         for version in range(2, 5):
             self.check("clang", f"-gdwarf-{version}")
+        self.check("clang", "-gdwarf-4", "-ffunction-sections", "-fdebug-ranges-base-address")
 
     def test_large_tables_of_names(self) -> None:
         """The interface's names lie at any place of a table, which is read in pieces."""
