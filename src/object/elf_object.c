@@ -285,7 +285,8 @@ struct span jd_elf_relocated(const struct elf_object *object, const char *name, 
         return (struct span){0};
     for (uint32_t i = 0; object->is_relocatable && i < object->section_count; i++) {
         const struct elf_section *const section = &object->sections[i];
-        if (section->type != SHT_RELA || &object->sections[section->info % object->section_count] != target)
+        if (section->type != SHT_RELA || section->info >= object->section_count ||
+            &object->sections[section->info] != target)
             continue;
         if (*copy == NULL) {
             *copy = malloc((size_t)target->data.size);
