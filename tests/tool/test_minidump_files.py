@@ -111,6 +111,16 @@ class FilesTest(unittest.TestCase):
                          [(BASE, 0x1000), (LIBRARY.base + LIBRARY.size, 0x1000)])
         self.assertRegex(self.run_tool().stderr, f"2 of 4 functions are left out: .*{LIBRARY.base + 64:#x}")
 
+    def test_side_by_side(self) -> None:
+        """Most mappings of a process begin where others end."""
+        self.dumps[0].load(BASE + 0x1000, CODE_SIZE, b"f")
+        crash = self.write_crash(maps((BASE, BASE + 0x1000), (BASE + 0x1000, BASE + 0x3000),
+                                      (BASE + 0x3000, BASE + 0x4000)))
+        self.assertEqual([module[:2] for module in self.added(crash)], [(BASE + 0x1000, 0x2000)])
+        self.output.unlink()
+        self.write_crash(maps((BASE, BASE + 0x1000), (BASE + 0xfff, BASE + 0x3000)))
+        self.fails("address ranges that do not ascend")
+
     def test_again(self) -> None:
         """What has its modules gets no others."""
         self.dumps[0].load(BASE, CODE_SIZE, b"f")
