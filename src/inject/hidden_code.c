@@ -62,15 +62,14 @@ static bool add_file(struct looking *looking, const struct scanned_mapping *mapp
 
 static bool look_at(struct looking *looking, const struct scanned_mapping *mapping)
 {
-    const bool is_anonymous = jd_perf_is_anonymous(mapping->name);
     /* A JIT puts its next object's data there, say. Nobody asks perf what such memory is. */
-    if (is_anonymous && !mapping->executable &&
+    if (!mapping->of_file && !mapping->executable &&
         jd_ranges_overlap(looking->holes, mapping->begin, mapping->end))
         return add_event(looking->events, mapping->offset);
     if (!jd_ranges_overlap(&looking->code, mapping->begin, mapping->end))
         return true;
     /* Made writable for a moment, memory without a file is not executable, and hides all the same. */
-    if (is_anonymous)
+    if (!mapping->of_file)
         return add_event(looking->events, mapping->offset);
     return !mapping->executable || add_file(looking, mapping);
 }

@@ -18,26 +18,38 @@ void jd_profile_scan_free(struct profile_scan *scan)
 
 /* Names */
 
-uint32_t jd_scan_dump_pid(struct span name)
+/* What stands between the two in the last part of the path; empty if they are not there. */
+static struct span between(struct span name, const char *prefix, const char *suffix)
 {
-    static const char prefix[] = "jit-", suffix[] = ".dump";
+    const size_t front = strlen(prefix), back = strlen(suffix);
     uint64_t begin = name.size;
     while (begin > 0 && name.data[begin - 1] != '/')
         begin--;
     const struct span base = {name.data + begin, name.size - begin};
-    const uint64_t affixes = sizeof(prefix) - 1 + sizeof(suffix) - 1;
-    if (base.size <= affixes || memcmp(base.data, prefix, sizeof(prefix) - 1) != 0 ||
-        memcmp(base.data + base.size - (sizeof(suffix) - 1), suffix, sizeof(suffix) - 1) != 0)
-        return 0;
+    if (base.size <= front + back || memcmp(base.data, prefix, front) != 0 ||
+        memcmp(base.data + base.size - back, suffix, back) != 0)
+        return (struct span){0};
+    return (struct span){base.data + front, base.size - front - back};
+}
+
+uint32_t jd_scan_dump_pid(struct span name)
+{
+    const struct span digits = between(name, "jit-", ".dump");
     uint64_t pid = 0;
-    for (uint64_t i = sizeof(prefix) - 1; i < base.size - (sizeof(suffix) - 1); i++) {
-        if (base.data[i] < '0' || base.data[i] > '9')
+    for (uint64_t i = 0; i < digits.size; i++) {
+        if (digits.data[i] < '0' || digits.data[i] > '9')
             return 0;
-        pid = 10 * pid + (uint64_t)(base.data[i] - '0');
+        pid = 10 * pid + (uint64_t)(digits.data[i] - '0');
         if (pid > INT32_MAX)
             return 0;
     }
     return (uint32_t)pid;
+}
+
+/* Memory of a file; not what perf inject may have put into the profile before, an ELF file of each function. */
+static bool is_of_file(struct span name)
+{
+    return !jd_perf_is_anonymous(name) && between(name, "jitted-", ".so").size == 0;
 }
 
 /* Events */
@@ -82,6 +94,7 @@ static enum scan_error take_mapping(struct profile_scan *scan, const struct perf
         .offset = event->offset,
         .pid = mapping.pid,
         .executable = mapping.executable,
+        .of_file = is_of_file(mapping.name),
         .file = mapping.file,
         .name = mapping.name,
     };
@@ -144,9 +157,8 @@ static bool find_code(struct profile_scan *scan)
         bool executable = false;
         for (end = begin; end < count && by_file(&mappings[begin], &mappings[end]) == 0; end++)
             executable = executable || mappings[end]->executable;
-        const bool has_file = !jd_perf_is_anonymous(mappings[begin]->name);
         for (uint64_t i = begin; i < end; i++)
-            mappings[i]->of_code = has_file ? executable : mappings[i]->executable;
+            mappings[i]->of_code = mappings[i]->of_file ? executable : mappings[i]->executable;
     }
     free(mappings);
     return true;
@@ -203,14 +215,13 @@ enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *dat
 
 static bool occupies(const struct scanned_mapping *mapping, enum scan_occupied by)
 {
-    const bool has_file = !jd_perf_is_anonymous(mapping->name);
     switch (by) {
     case OCCUPIED_BY_FILES:
-        return has_file;
+        return mapping->of_file;
     case OCCUPIED_BY_CODE:
         return mapping->of_code;
     default:
-        return mapping->of_code && has_file && jd_scan_dump_pid(mapping->name) == 0;
+        return mapping->of_code && mapping->of_file && jd_scan_dump_pid(mapping->name) == 0;
     }
 }
 

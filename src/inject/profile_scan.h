@@ -17,6 +17,7 @@ struct scanned_mapping {
     uint64_t end;
     uint64_t offset; /* of the event, in the profile */
     uint32_t pid;
+    bool of_file; /* else of memory without one, or made by perf inject */
     bool executable;
     struct perf_file_id file;
     bool of_code; /* it, or another mapping of its file in the process, is executable */

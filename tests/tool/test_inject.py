@@ -121,6 +121,24 @@ class Scenarios(InjectTest):
                 whole = sum("main" in sample.chain for sample in profile.samples)
                 self.assertGreaterEqual(whole, 0.99 * len(profile.samples))
 
+    def test_after_perf_inject(self) -> None:
+        """Which takes the dump's mapping away, and puts in an ELF file of each function."""
+        session = self.session()
+        truth = session.record(*SHORT, "neighbours", call_graph=True)
+        session.inject()
+        shown = ["script", "--ns", "-F", "comm,pid,time,ip,sym,srcline", "-i", session.injected]
+        before = session.perf(*shown).stdout
+        original = session.directory / "original.data"
+        session.data.rename(original)
+        session.perf("inject", "--jit", "-i", original, "-o", session.data)
+        theirs = session.perf("script", "--show-mmap-events", "-i", session.data).stdout
+        self.assertIn(f"/jitted-{truth.pid}-", theirs)
+        session.options = (truth.dump,)
+        session.inject()
+        ours = session.perf("script", "--show-mmap-events", "-i", session.injected).stdout
+        self.assertNotIn(f"/jitted-{truth.pid}-", ours)
+        self.assertEqual(session.perf(*shown).stdout, before)
+
     def test_chains_where_data_is_mapped_later(self) -> None:
         """As LLVM maps the data of its next object, right below the code, where the unwinding data are to lie."""
         session = self.session()
