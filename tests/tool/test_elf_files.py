@@ -108,6 +108,13 @@ class FilesTest(OutputFile, unittest.TestCase):
         self.assertEqual(run("addr2line", "-f", "-e", self.output, hex(BASE + 16)).splitlines()[0],
                          "a?b?c?")
 
+    def test_each_name_once(self) -> None:
+        """In .debug_str and among the symbols' names, however many functions have it."""
+        for number in range(50):
+            self.dump.load(BASE + 16 * number, 16, (b"often", b"again")[number % 2])
+        self.convert_well()
+        self.assertEqual([self.output.read_bytes().count(name) for name in (b"often", b"again")], [2, 2])
+
     def test_urls(self) -> None:
         """Of a local file, as Node calls its modules: the path, by which the file can be opened."""
         given = {b"file:///home/me/a.mjs": "/home/me/a.mjs", b"file:///a%20%C3%bc%2F%zz%4": "/a \u00fc/%zz%4",

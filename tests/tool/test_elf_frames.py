@@ -225,6 +225,9 @@ class FramesTest(unittest.TestCase):
         for name, eh_frame, reason in (
                 ("absolute address in the instructions",
                  data().fde(instructions=b"\x01\0\0\0\0").bytes, "it has DW_CFA_set_loc.*"),
+                ("unknown instruction in a CIE of the good one's size",
+                 Data(0x20000).cie("zR", PCREL | SDATA4, instructions=ENTRY[:3] + b"\x3f\0").fde().bytes,
+                 "it has a call frame instruction that is not known"),
                 ("unknown instruction", data().fde(instructions=b"\x3f").bytes,
                  "it has a call frame instruction that is not known"),
                 ("instruction cut off", data().fde(instructions=b"\x41\x41\x0f\x7f").bytes,
