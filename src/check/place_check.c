@@ -196,8 +196,7 @@ static void check_reuse(struct findings *findings, const struct history *history
         return;
     const struct span a = unwinding_of(history, &history->pieces[before->life->piece]);
     const struct span b = unwinding_of(history, piece);
-    if (a.size == 0 || b.size == 0 ||
-        (a.size == b.size && memcmp(a.data, b.data, (size_t)a.size) == 0))
+    if (a.size == 0 || b.size == 0 || spans_are_equal(a, b))
         return;
     jd_finding_add(findings, FINDING_UNWINDING_REUSED, piece->load, "%.*s at 0x%llx",
                    piece->name.size < 80 ? (int)piece->name.size : 80,

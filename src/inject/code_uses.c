@@ -1,13 +1,7 @@
 #include "inject/code_uses.h"
 
 #include "reader/grow.h"
-#include "reader/sort.h"
-
-static int ascending(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
-}
+#include "reader/numbers.h"
 
 bool jd_code_uses_init(struct code_uses *uses, const struct history *history,
                        const struct profile_clock *clock)
@@ -18,7 +12,7 @@ bool jd_code_uses_init(struct code_uses *uses, const struct history *history,
         return false;
     for (uint32_t i = 0; i < uses->begin_count; i++)
         uses->begins[i] = jd_profile_time(clock, history->lives[i].begin);
-    sort(uses->begins, uses->begin_count, sizeof(*uses->begins), ascending);
+    numbers_sort(uses->begins, uses->begin_count);
     return true;
 }
 
@@ -27,19 +21,6 @@ void jd_code_uses_free(struct code_uses *uses)
     free(uses->of);
     free(uses->begins);
     *uses = (struct code_uses){0};
-}
-
-static uint32_t loads_until(const struct code_uses *uses, uint64_t time)
-{
-    uint32_t low = 0, high = uses->begin_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (uses->begins[middle] <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 static int by_loads(const void *left, const void *right)
@@ -73,6 +54,6 @@ bool jd_code_uses_add(struct code_uses *uses, uint64_t time, uint32_t life)
             return false;
         uses->of = grown;
     }
-    uses->of[uses->count++] = (struct code_use){loads_until(uses, time), life};
+    uses->of[uses->count++] = (struct code_use){numbers_until(uses->begins, uses->begin_count, time), life};
     return true;
 }

@@ -1,7 +1,7 @@
 #include "inject/epochs.h"
 
 #include "reader/grow.h"
-#include "reader/sort.h"
+#include "reader/numbers.h"
 
 struct dividing {
     struct epochs *epochs;
@@ -16,12 +16,6 @@ void jd_epochs_free(struct epochs *epochs)
     free(epochs->members);
     free(epochs->begins);
     *epochs = (struct epochs){0};
-}
-
-static int ascending(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
 }
 
 static bool are_apart(const struct dividing *dividing, uint32_t lower, uint32_t upper)
@@ -111,7 +105,7 @@ static bool divide(struct dividing *dividing, const struct code_uses *uses)
         return false;
     for (uint32_t i = 0; i < history->life_count; i++)
         dividing->begins[i] = history->lives[i].begin;
-    sort(dividing->begins, history->life_count, sizeof(*dividing->begins), ascending);
+    numbers_sort(dividing->begins, history->life_count);
     for (uint64_t begin = 0, end; begin < uses->count; begin = end) {
         for (end = begin; end < uses->count && uses->of[end].loads == uses->of[begin].loads;)
             end++;

@@ -5,12 +5,6 @@
 #include "reader/describe.h"
 #include "reader/text_hash.h"
 
-static bool same(struct span left, struct span right)
-{
-    return left.size == right.size &&
-           (left.data == right.data || memcmp(left.data, right.data, (size_t)left.size) == 0);
-}
-
 /* The files' names, each once. */
 struct names {
     struct description *description;
@@ -38,7 +32,7 @@ static uint32_t *names_find(const struct names *names, struct span name)
 {
     uint32_t at = (uint32_t)text_hash(name) & names->mask;
     while (names->places[at] != DESCRIPTION_NONE &&
-           !same(names->description->strings[names->places[at]], name))
+           !spans_are_equal(names->description->strings[names->places[at]], name))
         at = (at + 1) & names->mask;
     return &names->places[at];
 }
@@ -53,14 +47,14 @@ static uint32_t names_add(struct names *names, struct span name)
     if (name.size == 0)
         return names->last = DESCRIPTION_NONE;
     /* Most often it is the file of the entry before. */
-    if (names->last != DESCRIPTION_NONE && same(strings[names->last], name))
+    if (names->last != DESCRIPTION_NONE && spans_are_equal(strings[names->last], name))
         return names->last;
     if (*count == 0) {
         strings[*count] = name;
         return names->last = (*count)++;
     }
     if (*count == 1) {
-        if (same(strings[0], name))
+        if (spans_are_equal(strings[0], name))
             return names->last = 0;
         memset(names->places, 0xff, ((size_t)names->mask + 1) * sizeof(*names->places));
         *names_find(names, strings[0]) = 0;

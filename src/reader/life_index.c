@@ -1,6 +1,6 @@
 #include "reader/life_index.h"
 
-#include "reader/sort.h"
+#include "reader/numbers.h"
 
 /* The root is node 1; below node n are 2n and 2n + 1; the leaf of the i-th cut, from there to the next, is
  * cut_count + i. */
@@ -15,12 +15,6 @@ void jd_life_index_free(struct life_index *index)
     *index = (struct life_index){0};
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 static bool find_cuts(struct life_index *index, uint32_t count)
 {
     index->cuts = malloc((2 * (size_t)count + 1) * sizeof(*index->cuts));
@@ -30,25 +24,15 @@ static bool find_cuts(struct life_index *index, uint32_t count)
         index->cuts[2 * (size_t)i] = index->lives[i].address;
         index->cuts[2 * (size_t)i + 1] = index->lives[i].end;
     }
-    sort(index->cuts, 2 * (uint64_t)count, sizeof(*index->cuts), ascending);
-    for (size_t i = 0; i < 2 * (size_t)count; i++)
-        if (i == 0 || index->cuts[i] != index->cuts[index->cut_count - 1])
-            index->cuts[index->cut_count++] = index->cuts[i];
+    numbers_sort(index->cuts, 2 * (uint64_t)count);
+    index->cut_count = (uint32_t)numbers_keep_once(index->cuts, 2 * (uint64_t)count);
     return true;
 }
 
 /* How many cuts are at the address or below. */
 static uint32_t count_until(const struct life_index *index, uint64_t address)
 {
-    uint32_t low = 0, high = index->cut_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (index->cuts[middle] <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return numbers_until(index->cuts, index->cut_count, address);
 }
 
 /* The nodes that a life is made up of. */

@@ -1,17 +1,28 @@
 /*
- * FNV-1a. Names are all over a dump: by their hashes one is looked at only if it can be the right one.
+ * Names are all over a dump: by their hashes one is looked at only if it can be the right one.
  */
 #ifndef JITDUMP_READER_TEXT_HASH_H
 #define JITDUMP_READER_TEXT_HASH_H
 
 #include "format/cursor.h"
 
+/* Eight bytes at a time; the high half of the last product is the best mixed, and is in both halves. */
 static inline uint64_t text_hash(struct span text)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (uint64_t i = 0; i < text.size; i++)
-        hash = (hash ^ text.data[i]) * UINT64_C(1099511628211);
-    return hash;
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    const unsigned char *at = text.data;
+    uint64_t left = text.size, hash = left * factor;
+    for (; left >= 8; at += 8, left -= 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        hash = (hash ^ word) * factor;
+        hash ^= hash >> 32;
+    }
+    uint64_t word = 0;
+    if (left > 0)
+        memcpy(&word, at, (size_t)left);
+    hash = (hash ^ word) * factor;
+    return hash ^ hash >> 32;
 }
 
 #endif

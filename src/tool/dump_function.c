@@ -32,12 +32,6 @@ static bool name_contains(struct span name, struct span part)
     return part.size == 0;
 }
 
-static bool name_equals(struct span name, struct span other)
-{
-    return name.size == other.size &&
-           (name.size == 0 || memcmp(name.data, other.data, (size_t)name.size) == 0);
-}
-
 static struct wanted parse_wanted(const struct history *history, const char *text,
                                   struct dump_time at)
 {
@@ -52,7 +46,7 @@ static struct wanted parse_wanted(const struct history *history, const char *tex
         wanted.by_address = errno == 0 && *end == '\0' && end > text + 2;
     }
     for (uint32_t i = 0; i < history->piece_count && !wanted.exact; i++)
-        wanted.exact = name_equals(history->pieces[i].name, wanted.name);
+        wanted.exact = spans_are_equal(history->pieces[i].name, wanted.name);
     return wanted;
 }
 
@@ -71,7 +65,7 @@ static bool life_is_wanted(const struct history *history, const struct wanted *w
 static bool piece_is_wanted(const struct history *history, const struct wanted *wanted,
                             const struct piece *piece, uint64_t *address)
 {
-    if (!wanted->by_address && !(wanted->exact ? name_equals(piece->name, wanted->name)
+    if (!wanted->by_address && !(wanted->exact ? spans_are_equal(piece->name, wanted->name)
                                                : name_contains(piece->name, wanted->name)))
         return false;
     bool found = piece->first_life == HISTORY_NONE && !wanted->by_address && !wanted->at.given;

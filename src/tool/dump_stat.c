@@ -57,8 +57,7 @@ static bool groups_add(struct groups *groups, struct span name, uint64_t bytes)
     uint64_t at = hash & groups->mask;
     while (groups->places[at] != HISTORY_NONE) {
         struct group *const group = &groups->groups[groups->places[at]];
-        if (group->hash == hash && group->name.size == name.size &&
-            memcmp(group->name.data, name.data, (size_t)name.size) == 0) {
+        if (group->hash == hash && spans_are_equal(group->name, name)) {
             group->count++;
             group->bytes += bytes;
             return true;

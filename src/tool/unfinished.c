@@ -2,8 +2,8 @@
 
 #include "tool/unfinished.h"
 
-#include <stddef.h>
-#include <stdlib.h>
+#include "reader/grow.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ enum { SIGNAL_COUNT = sizeof(ending_signals) / sizeof(ending_signals[0]) };
 
 /* Changed only while the signals are held. */
 static char **paths;
-static size_t path_count, path_capacity;
+static uint64_t path_count, path_capacity;
 
 static sigset_t ending_set(void)
 {
@@ -26,7 +26,7 @@ static sigset_t ending_set(void)
 /* Ends the program as the signal would have; it is delivered once more when this returns. */
 static void clean_up(int signal_number)
 {
-    for (size_t i = path_count; i-- > 0;)
+    for (uint64_t i = path_count; i-- > 0;)
         if (unlink(paths[i]) != 0)
             rmdir(paths[i]);
     signal(signal_number, SIG_DFL);
@@ -44,14 +44,10 @@ static void install(void)
 
 static bool add(const char *path)
 {
-    if (path_count == path_capacity) {
-        const size_t capacity = path_capacity == 0 ? 16 : 2 * path_capacity;
-        char **const grown = realloc(paths, capacity * sizeof(*paths));
-        if (grown == NULL)
-            return false;
-        paths = grown;
-        path_capacity = capacity;
-    }
+    char **const grown = grow(paths, &path_capacity, path_count + 1, sizeof(*paths));
+    if (grown == NULL)
+        return false;
+    paths = grown;
     paths[path_count] = strdup(path);
     if (paths[path_count] == NULL)
         return false;
@@ -74,8 +70,8 @@ void unfinished_forget(const char *path)
     const size_t size = strlen(path);
     sigset_t before;
     unfinished_hold(&before);
-    size_t kept = 0;
-    for (size_t i = 0; i < path_count; i++) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < path_count; i++) {
         if (strncmp(paths[i], path, size) == 0 && (paths[i][size] == '\0' || paths[i][size] == '/'))
             free(paths[i]);
         else

@@ -39,12 +39,15 @@ static int open_unnamed(const char *path)
     return fd;
 }
 
+/* errno stays as it is. */
 static void forget_name(struct whole_file *file)
 {
+    const int error = errno;
     if (file->temporary != NULL)
         unfinished_forget(file->temporary);
     free(file->temporary);
     file->temporary = NULL;
+    errno = error;
 }
 
 static bool choose_name(struct whole_file *file)
@@ -64,10 +67,8 @@ static int open_named(struct whole_file *file)
         return -1;
     const int fd =
         open(file->temporary, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, MODE);
-    const int error = errno;
     if (fd < 0)
         forget_name(file);
-    errno = error;
     return fd;
 }
 
@@ -125,9 +126,7 @@ static bool give_name(struct whole_file *file)
         return false;
     if (linkat(AT_FDCWD, link, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0)
         return true;
-    const int error = errno;
     forget_name(file);
-    errno = error;
     return false;
 }
 

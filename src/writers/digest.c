@@ -14,23 +14,13 @@ static uint64_t rotate(uint64_t value, unsigned by)
     return value << by | value >> (64 - by);
 }
 
-/* Little-endian on all machines, so that an id does not depend on where it was made. */
-static uint64_t load64(const unsigned char *from)
+/* Of 8 bytes at most. Little-endian on all machines, so that an id does not depend on where it was made. */
+static uint64_t load(const unsigned char *from, size_t size)
 {
-    uint64_t value;
-    memcpy(&value, from, sizeof(value));
+    uint64_t value = 0;
+    memcpy(&value, from, size);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     value = __builtin_bswap64(value);
-#endif
-    return value;
-}
-
-static uint32_t load32(const unsigned char *from)
-{
-    uint32_t value;
-    memcpy(&value, from, sizeof(value));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    value = __builtin_bswap32(value);
 #endif
     return value;
 }
@@ -49,10 +39,10 @@ static void add_blocks(struct digest *digest, const unsigned char *from, size_t 
 {
     uint64_t a = digest->lanes[0], b = digest->lanes[1], c = digest->lanes[2], d = digest->lanes[3];
     for (; count > 0; from += DIGEST_BLOCK, count--) {
-        a = mix(a, load64(from));
-        b = mix(b, load64(from + 8));
-        c = mix(c, load64(from + 16));
-        d = mix(d, load64(from + 24));
+        a = mix(a, load(from, 8));
+        b = mix(b, load(from + 8, 8));
+        c = mix(c, load(from + 16, 8));
+        d = mix(d, load(from + 24, 8));
     }
     digest->lanes[0] = a;
     digest->lanes[1] = b;
@@ -101,9 +91,9 @@ static uint64_t finish(const struct digest *digest, uint64_t hash)
     size_t left = (size_t)(digest->length % DIGEST_BLOCK);
     hash += digest->length;
     for (; left >= 8; at += 8, left -= 8)
-        hash = rotate(hash ^ mix(0, load64(at)), 27) * PRIME1 + PRIME4;
+        hash = rotate(hash ^ mix(0, load(at, 8)), 27) * PRIME1 + PRIME4;
     if (left >= 4) {
-        hash = rotate(hash ^ load32(at) * PRIME1, 23) * PRIME2 + PRIME3;
+        hash = rotate(hash ^ load(at, 4) * PRIME1, 23) * PRIME2 + PRIME3;
         at += 4;
         left -= 4;
     }

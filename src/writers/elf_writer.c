@@ -85,12 +85,6 @@ static uint16_t put_section(struct elf *elf, struct elf_section section, const s
 
 /* Pieces */
 
-static bool have_one_name(const struct piece *a, const struct piece *b)
-{
-    return a->name.size == b->name.size &&
-           (a->name.size == 0 || memcmp(a->name.data, b->name.data, (size_t)a->name.size) == 0);
-}
-
 /* Of the pieces from `first` to `last`; `name` is that of them all. */
 static void add_symbol(struct elf *elf, struct table_string name, const struct placed *first,
                        const struct placed *last)
@@ -104,7 +98,7 @@ static void add_symbol(struct elf *elf, struct table_string name, const struct p
 static bool ends_symbol(const struct elf *elf, const struct placed *pieces, size_t count, size_t at)
 {
     return !elf->options->merge_names || at + 1 == count ||
-           !have_one_name(pieces[at].piece, pieces[at + 1].piece);
+           !spans_are_equal(pieces[at].piece->name, pieces[at + 1].piece->name);
 }
 
 static void add_frames(struct elf *elf, const struct history *history, const struct placed *placed)

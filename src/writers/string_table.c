@@ -1,25 +1,14 @@
 #include "writers/string_table.h"
 
+#include "reader/text_hash.h"
+
 #include <stdlib.h>
 
 enum { FIRST_SLOTS = 1024 };
 
-/* Eight bytes at a time; the high half of the last product is the best mixed. */
 static uint32_t hash_of(const unsigned char *text, size_t length)
 {
-    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t hash = length * factor;
-    for (; length >= 8; text += 8, length -= 8) {
-        uint64_t word;
-        memcpy(&word, text, 8);
-        hash = (hash ^ word) * factor;
-        hash ^= hash >> 32;
-    }
-    uint64_t word = 0;
-    if (length > 0)
-        memcpy(&word, text, length);
-    hash = (hash ^ word) * factor;
-    return (uint32_t)(hash >> 32);
+    return (uint32_t)text_hash((struct span){text, length});
 }
 
 static bool is_at(const struct string_table *table, uint32_t offset, const unsigned char *text,
