@@ -29,35 +29,24 @@ static int by_pid(const void *left, const void *right)
     return a->time < b->time ? -1 : a->time > b->time;
 }
 
-struct child {
-    uint32_t parent;
-    uint64_t fork;
-};
-
 static int by_parent(const void *left, const void *right)
 {
-    const struct child *const a = left, *const b = right;
+    const struct fork_event *const a = left, *const b = right;
     if (a->parent != b->parent)
         return a->parent < b->parent ? -1 : 1;
-    return a->fork < b->fork ? -1 : a->fork > b->fork;
+    return by_pid(left, right);
 }
 
 bool jd_forks_settle(struct forks *forks)
 {
-    const size_t room = (size_t)forks->count + 1;
-    struct child *const children = malloc(room * sizeof(*children));
-    forks->by_parent = malloc(room * sizeof(*forks->by_parent));
-    const bool enough = children != NULL && forks->by_parent != NULL;
-    if (enough) {
-        sort(forks->by_pid, forks->count, sizeof(*forks->by_pid), by_pid);
-        for (uint64_t i = 0; i < forks->count; i++)
-            children[i] = (struct child){forks->by_pid[i].parent, i};
-        sort(children, forks->count, sizeof(*children), by_parent);
-        for (uint64_t i = 0; i < forks->count; i++)
-            forks->by_parent[i] = children[i].fork;
-    }
-    free(children);
-    return enough;
+    forks->by_parent = malloc(((size_t)forks->count + 1) * sizeof(*forks->by_parent));
+    if (forks->by_parent == NULL)
+        return false;
+    for (uint64_t i = 0; i < forks->count; i++)
+        forks->by_parent[i] = forks->by_pid[i];
+    sort(forks->by_pid, forks->count, sizeof(*forks->by_pid), by_pid);
+    sort(forks->by_parent, forks->count, sizeof(*forks->by_parent), by_parent);
+    return true;
 }
 
 static uint64_t first_of(const struct forks *forks, uint32_t pid)
@@ -84,7 +73,7 @@ static uint64_t first_child(const struct forks *forks, uint32_t parent)
     uint64_t low = 0, high = forks->count;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
-        if (forks->by_pid[forks->by_parent[middle]].parent < parent)
+        if (forks->by_parent[middle].parent < parent)
             low = middle + 1;
         else
             high = middle;
@@ -103,7 +92,7 @@ struct heir *jd_forks_heirs(const struct forks *forks, uint32_t pid, uint64_t *c
     for (uint64_t i = 0; i < *count; i++) {
         const struct heir parent = heirs[i];
         for (uint64_t of = first_child(forks, parent.pid); of < forks->count; of++) {
-            const struct fork_event *const event = &forks->by_pid[forks->by_parent[of]];
+            const struct fork_event *const event = &forks->by_parent[of];
             const uint64_t bit = first_of(forks, event->pid);
             if (event->parent != parent.pid)
                 break;

@@ -20,7 +20,7 @@ struct forks {
     struct fork_event *by_pid; /* once settled: of those of one pid the earliest first */
     uint64_t count;
     uint64_t capacity;
-    uint64_t *by_parent; /* indices of by_pid */
+    struct fork_event *by_parent; /* the same, those of one parent together, and in that order */
 };
 
 /* False: out of memory. To be freed in any case. */

@@ -2,14 +2,13 @@
 
 #include "inject/remapped_code.h"
 #include "reader/grow.h"
-#include "reader/sort.h"
-#include "writers/described_texts.h"
+#include "reader/numbers.h"
 
 struct looking {
     struct hiding_events *events;
     struct ranges code;
     struct ranges *holes;
-    const struct scanned_mapping **files; /* executable ones over the code */
+    const struct scanned_mapping **files; /* executable ones over the code; of one file behind each other */
     uint64_t file_count;
     uint64_t file_capacity;
 };
@@ -20,22 +19,10 @@ void jd_hiding_events_free(struct hiding_events *events)
     *events = (struct hiding_events){0};
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 void jd_hiding_events_sort(struct hiding_events *events)
 {
-    if (events->count == 0)
-        return;
-    qsort(events->offsets, (size_t)events->count, sizeof(*events->offsets), ascending);
-    uint64_t kept = 1;
-    for (uint64_t i = 1; i < events->count; i++)
-        if (events->offsets[i] != events->offsets[kept - 1])
-            events->offsets[kept++] = events->offsets[i];
-    events->count = kept;
+    numbers_sort(events->offsets, events->count);
+    events->count = numbers_keep_once(events->offsets, events->count);
 }
 
 static bool add_event(struct hiding_events *events, uint64_t offset)
@@ -77,7 +64,7 @@ static bool look_at(struct looking *looking, const struct scanned_mapping *mappi
 static bool look_at_process(struct looking *looking, const struct profile_scan *scan, uint32_t pid)
 {
     uint64_t count;
-    const struct scanned_mapping *const *const mappings = jd_scan_mappings(scan, pid, &count);
+    struct scanned_mapping *const *const mappings = jd_scan_mappings(scan, pid, &count);
     for (uint64_t i = 0; i < count; i++)
         if (!look_at(looking, mappings[i]))
             return false;
@@ -85,24 +72,6 @@ static bool look_at_process(struct looking *looking, const struct profile_scan *
 }
 
 /* Files */
-
-static bool is_of_one_file(const struct scanned_mapping *a, const struct scanned_mapping *b)
-{
-    return a->pid == b->pid && compare_spans(a->name, b->name) == 0;
-}
-
-/* Those of one file in one process together, in file order. */
-static int by_file(const void *left, const void *right)
-{
-    const struct scanned_mapping *const a = *(const struct scanned_mapping *const *)left;
-    const struct scanned_mapping *const b = *(const struct scanned_mapping *const *)right;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    const int order = compare_spans(a->name, b->name);
-    if (order != 0)
-        return order;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
 
 static bool look_at_files(struct looking *looking, const struct history *history,
                           const struct profile_clock *clock)
@@ -112,10 +81,9 @@ static bool look_at_files(struct looking *looking, const struct history *history
     struct timed_life *const lives = jd_timed_lives(history, clock);
     bool *const of_code = malloc((size_t)looking->file_count * sizeof(*of_code));
     bool looked = lives != NULL && of_code != NULL;
-    sort(looking->files, looking->file_count, sizeof(*looking->files), by_file);
     for (uint64_t begin = 0, end; looked && begin < looking->file_count; begin = end) {
         const struct scanned_mapping *const *const files = looking->files + begin;
-        for (end = begin + 1; end < looking->file_count && is_of_one_file(*files, looking->files[end]);)
+        for (end = begin + 1; end < looking->file_count && of_one_file(*files, looking->files[end]);)
             end++;
         if (end - begin < 2)
             continue;

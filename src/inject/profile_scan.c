@@ -10,7 +10,7 @@ enum { MAX_ANCESTORS = 16 };
 void jd_profile_scan_free(struct profile_scan *scan)
 {
     free(scan->mappings);
-    free(scan->by_pid);
+    free(scan->by_file);
     jd_forks_free(&scan->forks);
     free(scan->dumps);
     *scan = (struct profile_scan){0};
@@ -134,55 +134,39 @@ static enum scan_error take_event(struct profile_scan *scan, const struct perf_d
     }
 }
 
-/* Those of one file in one process together. */
 static int by_file(const void *left, const void *right)
 {
     const struct scanned_mapping *const a = *(struct scanned_mapping *const *)left;
     const struct scanned_mapping *const b = *(struct scanned_mapping *const *)right;
     if (a->pid != b->pid)
         return a->pid < b->pid ? -1 : 1;
-    return compare_spans(a->name, b->name);
+    const int order = compare_spans(a->name, b->name);
+    if (order != 0)
+        return order;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static bool find_code(struct profile_scan *scan)
+static bool sort_by_file(struct profile_scan *scan)
 {
-    const uint64_t count = scan->mapping_count;
-    struct scanned_mapping **const mappings = malloc((size_t)(count + 1) * sizeof(*mappings));
-    if (mappings == NULL)
+    scan->by_file = malloc((size_t)(scan->mapping_count + 1) * sizeof(*scan->by_file));
+    if (scan->by_file == NULL)
         return false;
-    for (uint64_t i = 0; i < count; i++)
-        mappings[i] = &scan->mappings[i];
-    qsort(mappings, (size_t)count, sizeof(*mappings), by_file);
-    for (uint64_t begin = 0, end; begin < count; begin = end) {
+    for (uint64_t i = 0; i < scan->mapping_count; i++)
+        scan->by_file[i] = &scan->mappings[i];
+    sort(scan->by_file, scan->mapping_count, sizeof(*scan->by_file), by_file);
+    return true;
+}
+
+static void find_code(struct profile_scan *scan)
+{
+    struct scanned_mapping **const mappings = scan->by_file;
+    for (uint64_t begin = 0, end; begin < scan->mapping_count; begin = end) {
         bool executable = false;
-        for (end = begin; end < count && by_file(&mappings[begin], &mappings[end]) == 0; end++)
+        for (end = begin; end < scan->mapping_count && of_one_file(mappings[begin], mappings[end]); end++)
             executable = executable || mappings[end]->executable;
         for (uint64_t i = begin; i < end; i++)
             mappings[i]->of_code = mappings[i]->of_file ? executable : mappings[i]->executable;
     }
-    free(mappings);
-    return true;
-}
-
-/* Those of one process together, in file order. */
-static int by_pid(const void *left, const void *right)
-{
-    const struct scanned_mapping *const a = *(const struct scanned_mapping *const *)left;
-    const struct scanned_mapping *const b = *(const struct scanned_mapping *const *)right;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
-static bool sort_by_pid(struct profile_scan *scan)
-{
-    scan->by_pid = malloc((size_t)(scan->mapping_count + 1) * sizeof(*scan->by_pid));
-    if (scan->by_pid == NULL)
-        return false;
-    for (uint64_t i = 0; i < scan->mapping_count; i++)
-        scan->by_pid[i] = &scan->mappings[i];
-    sort(scan->by_pid, scan->mapping_count, sizeof(*scan->by_pid), by_pid);
-    return true;
 }
 
 enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *data)
@@ -207,8 +191,10 @@ enum scan_error jd_profile_scan(struct profile_scan *scan, struct perf_data *dat
     }
     if (data->end == PERF_DATA_BROKEN)
         return SCAN_UNREADABLE;
-    return find_code(scan) && sort_by_pid(scan) && jd_forks_settle(&scan->forks) ? SCAN_OK
-                                                                                 : SCAN_NO_MEMORY;
+    if (!sort_by_file(scan) || !jd_forks_settle(&scan->forks))
+        return SCAN_NO_MEMORY;
+    find_code(scan);
+    return SCAN_OK;
 }
 
 /* Address spaces */
@@ -225,13 +211,13 @@ static bool occupies(const struct scanned_mapping *mapping, enum scan_occupied b
     }
 }
 
-/* How many of by_pid are of lower pids, or of this one too. */
+/* How many of by_file are of lower pids, or of this one too. */
 static uint64_t count_pids(const struct profile_scan *scan, uint32_t pid, bool with_it)
 {
     uint64_t low = 0, high = scan->mapping_count;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
-        if (scan->by_pid[middle]->pid < pid || (with_it && scan->by_pid[middle]->pid == pid))
+        if (scan->by_file[middle]->pid < pid || (with_it && scan->by_file[middle]->pid == pid))
             low = middle + 1;
         else
             high = middle;
@@ -239,19 +225,19 @@ static uint64_t count_pids(const struct profile_scan *scan, uint32_t pid, bool w
     return low;
 }
 
-const struct scanned_mapping *const *jd_scan_mappings(const struct profile_scan *scan, uint32_t pid,
-                                                      uint64_t *count)
+struct scanned_mapping *const *jd_scan_mappings(const struct profile_scan *scan, uint32_t pid,
+                                                uint64_t *count)
 {
     const uint64_t first = count_pids(scan, pid, false);
     *count = count_pids(scan, pid, true) - first;
-    return scan->by_pid + first;
+    return scan->by_file + first;
 }
 
 static bool add_own(const struct profile_scan *scan, uint32_t pid, uint64_t until,
                     enum scan_occupied by, struct ranges *occupied)
 {
     uint64_t count;
-    const struct scanned_mapping *const *const mappings = jd_scan_mappings(scan, pid, &count);
+    struct scanned_mapping *const *const mappings = jd_scan_mappings(scan, pid, &count);
     for (uint64_t i = 0; i < count; i++)
         if (mappings[i]->time <= until && occupies(mappings[i], by) &&
             !jd_ranges_add(occupied, mappings[i]->begin, mappings[i]->end))

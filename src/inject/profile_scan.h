@@ -28,7 +28,7 @@ struct profile_scan {
     struct scanned_mapping *mappings; /* in file order */
     uint64_t mapping_count;
     uint64_t mapping_capacity;
-    const struct scanned_mapping **by_pid; /* the same; those of one process in file order */
+    struct scanned_mapping **by_file; /* the same; those of a process together, and in it those of one name */
     struct forks forks; /* of processes */
 
     /* The mappings of dumps: one for each process and dump. */
@@ -51,9 +51,14 @@ void jd_profile_scan_free(struct profile_scan *scan);
 /* The number N in jit-N.dump; 0: the name is another. */
 uint32_t jd_scan_dump_pid(struct span name);
 
-/* The mappings of a process: `count` pointers. */
-const struct scanned_mapping *const *jd_scan_mappings(const struct profile_scan *scan, uint32_t pid,
-                                                      uint64_t *count);
+static inline bool of_one_file(const struct scanned_mapping *a, const struct scanned_mapping *b)
+{
+    return a->pid == b->pid && spans_are_equal(a->name, b->name);
+}
+
+/* The mappings of a process: `count` pointers, of one file behind each other and in file order. */
+struct scanned_mapping *const *jd_scan_mappings(const struct profile_scan *scan, uint32_t pid,
+                                                uint64_t *count);
 
 /* Whether the process is `ancestor`, or was forked from it, or from one that was. */
 bool jd_scan_descends(const struct profile_scan *scan, uint32_t pid, uint32_t ancestor);
