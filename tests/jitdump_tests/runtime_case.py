@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Callable, Collection, Dict, List, Optional, Sequence, Union
 
-from jitdump_tests import jitdump_reader, perf, tool
+from jitdump_tests import jitdump_reader, perf
 from jitdump_tests.listing import DumpListing, Listing
 from jitdump_tests.perf_case import PerfTest
 
@@ -73,14 +73,10 @@ class RuntimeTest(PerfTest):
 
     # jitdump inject
 
-    def inject_by_tool(self) -> None:
-        done = tool.run("inject", "-i", self.recording.data, "-o", self.recording.injected)
-        self.assertEqual(done.status, 0, done.err)
-
     def check_chains(self, pid: int, listing: Union[Listing, DumpListing], roots: Collection[str]) -> None:
         """Of the samples where the listing has a function, at least 99 % have one of the roots among their
         callers."""
-        self.inject_by_tool()
+        self.recording.inject_by_tool()
         samples = list(perf.parse_samples(self.recording.script("-G", "-F", FIELDS)))
         chains = list(perf.parse_chains(self.recording.script("--no-inline", "-F", FIELDS)))
         self.assertEqual(len(chains), len(samples))
@@ -96,7 +92,7 @@ class RuntimeTest(PerfTest):
 
     def check_lines(self, pid: int, expected: Callable[[perf.Sample], Optional[Collection[int]]]) -> None:
         """Of the samples of which something is expected, at least 99 % have one of those lines."""
-        self.inject_by_tool()
+        self.recording.inject_by_tool()
         text = self.recording.script("-G", "-F", FIELDS + ",srcline", "--dsos", f"jit-{pid}.elf")
         found: Dict[str, int] = collections.Counter()
         wrong: Dict[str, int] = collections.Counter()
