@@ -46,10 +46,18 @@ uint32_t jd_scan_dump_pid(struct span name)
     return (uint32_t)pid;
 }
 
-/* Memory of a file; not what perf inject may have put into the profile before, an ELF file of each function. */
-static bool is_of_file(struct span name)
+/* jitted-PID-INDEX.so: what perf inject may have put into the profile before, an ELF file of each function. */
+static bool is_of_perf_inject(struct span name)
 {
-    return !jd_perf_is_anonymous(name) && between(name, "jitted-", ".so").size == 0;
+    const struct span numbers = between(name, "jitted-", ".so");
+    unsigned dashes = 0;
+    for (uint64_t i = 0; i < numbers.size; i++) {
+        if (numbers.data[i] == '-')
+            dashes++;
+        else if (numbers.data[i] < '0' || numbers.data[i] > '9')
+            return false;
+    }
+    return dashes == 1;
 }
 
 /* Events */
@@ -94,7 +102,7 @@ static enum scan_error take_mapping(struct profile_scan *scan, const struct perf
         .offset = event->offset,
         .pid = mapping.pid,
         .executable = mapping.executable,
-        .of_file = is_of_file(mapping.name),
+        .of_file = !jd_perf_is_anonymous(mapping.name) && !is_of_perf_inject(mapping.name),
         .file = mapping.file,
         .name = mapping.name,
     };

@@ -139,23 +139,27 @@ def defer_chains(path: pathlib.Path) -> None:
     edit_samples(path, edit)
 
 
-def add_data_mapping(path: pathlib.Path, pid: int, address: int, size: int, time: int) -> None:
-    """The process maps memory without a file, to be read: behind the last mapping of the dump."""
+def add_mapping(path: pathlib.Path, pid: int, address: int, size: int, time: int,
+                name: bytes = b"//anon", protection: int = PROT_READ) -> None:
+    """The process maps memory: behind the last mapping of the dump."""
     content = path.read_bytes()
     made, place = b"", 0
     for kind, offset, length in events(content):
         event = content[offset:offset + length]
         if kind == PERF_RECORD_MMAP2 and struct.unpack_from("=I", event, EVENT_HEADER.size) == (pid,):
-            name = event[MMAP2_NAME:event.index(0, MMAP2_NAME)]
-            if name.startswith(b"//anon"):
+            found = event[MMAP2_NAME:event.index(0, MMAP2_NAME)]
+            if found.startswith(b"//anon"):
                 made = event
-            if name.endswith(b".dump"):
+            if found.endswith(b".dump"):
                 place = offset + length
     assert made and place
-    event = bytearray(made)
+    kind, misc, _ = EVENT_HEADER.unpack_from(made)
+    trailer = bytearray(made[(made.index(0, MMAP2_NAME) + 8) // 8 * 8:])
+    struct.pack_into("=Q", trailer, 8, time)
+    event = bytearray(made[:MMAP2_NAME] + name.ljust((len(name) + 8) // 8 * 8, b"\0") + trailer)
+    EVENT_HEADER.pack_into(event, 0, kind, misc, len(event))
     struct.pack_into("=QQQ", event, 16, address, size, address)
-    struct.pack_into("=I", event, 64, PROT_READ)
-    struct.pack_into("=Q", event, (event.index(0, MMAP2_NAME) + 8) // 8 * 8 + 8, time)
+    struct.pack_into("=I", event, 64, protection)
     header = FILE_HEADER.unpack_from(content)
     start, end = header[DATA_OFFSET], header[DATA_OFFSET] + header[DATA_SIZE]
     replace_data(path, content[start:place] + event + content[place:end])

@@ -145,11 +145,24 @@ class Scenarios(InjectTest):
         truth = session.record("--duration-ms", "500", "neighbours", call_graph=True)
         first = min(truth.placements, key=lambda placement: placement.addr)
         page = first.addr // mmap.PAGESIZE * mmap.PAGESIZE
-        perf_data.add_data_mapping(session.data, truth.pid, page - 16 * mmap.PAGESIZE, 16 * mmap.PAGESIZE,
-                                   max(placement.since for placement in truth.placements) + 1000)
+        perf_data.add_mapping(session.data, truth.pid, page - 16 * mmap.PAGESIZE, 16 * mmap.PAGESIZE,
+                              max(placement.since for placement in truth.placements) + 1000)
         profile = self.profile_of(session, truth)
         whole = sum("main" in sample.chain for sample in profile.samples)
         self.assertGreaterEqual(whole, 0.99 * len(profile.samples))
+
+    def test_files_like_those_of_perf_inject(self) -> None:
+        """A library of the program's, mapped where generated code was, is a library whatever it is called."""
+        session = self.session()
+        truth = session.record(*SHORT, "shares")
+        first = min(truth.placements, key=lambda placement: placement.addr)
+        names = {b"/opt/jitted-math.so": True, b"/opt/jitted-1-2-3.so": True, b"/opt/jitted-4711-17.so": False}
+        for name in names:
+            perf_data.add_mapping(session.data, truth.pid, first.addr // mmap.PAGESIZE * mmap.PAGESIZE, mmap.PAGESIZE,
+                                  (1 << 62), name, mmap.PROT_READ | mmap.PROT_EXEC)
+        session.inject()
+        shown = session.perf("script", "--show-mmap-events", "-i", session.injected).stdout
+        self.assertEqual({name: name.decode() in shown for name in names}, names)
 
     def rows(self, session: Session) -> list[str]:
         report = session.perf("report", "--stdio", "-q", "-t", ",", "-F", "overhead,sym", "-i",
