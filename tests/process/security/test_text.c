@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,9 +117,12 @@ static void the_dump_has_it_unchanged(void **state)
         strcat(strcpy(prefixed, hostile[i]), "named");
         assert_int_equal(count(contents, prefixed), 1);
         /* Function, file in two entries, tier, source. A single character also ends other texts,
-         * and is a byte of some process ids. */
+         * and some process ids have the bytes of a short one: 11822 is "..". */
+        const uint32_t pid = (uint32_t)getpid();
+        const size_t size = strlen(hostile[i]) + 1;
+        const bool is_elsewhere = size == 2 || memmem(&pid, sizeof(pid), hostile[i], size) != NULL;
         const int found = count(contents, hostile[i]);
-        assert_true(found == 5 || (found > 5 && strlen(hostile[i]) == 1));
+        assert_true(found == 5 || (found > 5 && is_elsewhere));
         free(prefixed);
         free(contents.bytes);
     }
