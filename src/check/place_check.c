@@ -1,5 +1,6 @@
 #include "check/dump_check.h"
 #include "reader/decode.h"
+#include "reader/equal_spans.h"
 #include "reader/sort.h"
 #include "reader/text_hash.h"
 

@@ -21,13 +21,6 @@ struct span {
     uint64_t size;
 };
 
-static inline bool spans_are_equal(struct span left, struct span right)
-{
-    return left.size == right.size &&
-           (left.data == right.data || left.size == 0 ||
-            memcmp(left.data, right.data, (size_t)left.size) == 0);
-}
-
 struct cursor {
     const unsigned char *at;
     const unsigned char *end;

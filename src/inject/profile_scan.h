@@ -9,6 +9,7 @@
 
 #include "inject/forks.h"
 #include "inject/ranges.h"
+#include "reader/equal_spans.h"
 #include "reader/perf_event.h"
 
 struct scanned_mapping {

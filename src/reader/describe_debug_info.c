@@ -3,6 +3,7 @@
  */
 #include "reader/debug_entries.h"
 #include "reader/describe.h"
+#include "reader/equal_spans.h"
 #include "reader/text_hash.h"
 
 /* The files' names, each once. */

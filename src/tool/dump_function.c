@@ -9,6 +9,7 @@
 #include "tool/output.h"
 
 #include "format/machine.h"
+#include "reader/equal_spans.h"
 #include "reader/read_description.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "tool/output.h"
 #include "tool/text.h"
 
+#include "reader/equal_spans.h"
 #include "reader/grow.h"
 #include "reader/text_hash.h"
 

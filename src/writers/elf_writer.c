@@ -1,6 +1,7 @@
 #include "writers/elf_writer.h"
 
 #include "format/machine.h"
+#include "reader/equal_spans.h"
 #include "reader/read_description.h"
 #include "writers/dwarf.h"
 #include "writers/elf_extent.h"
