@@ -38,6 +38,8 @@ static struct record_process *process_of(struct record_processes *processes, uin
     return &processes->list[index];
 }
 
+/* By time, not by place: before a program is run its process may be moved to a processor whose events come
+ * first. A name without a time is older than those with one. */
 static bool take_name(struct record_processes *processes, const struct perf_data *data,
                       const struct perf_event *event)
 {
@@ -48,9 +50,16 @@ static bool take_name(struct record_processes *processes, const struct perf_data
     if (cursor.error != NULL || pid != tid)
         return true;
     struct record_process *const process = process_of(processes, pid);
-    if (process != NULL)
+    if (process == NULL)
+        return false;
+    uint64_t time = jd_perf_event_time(data, event);
+    if (time == UINT64_MAX)
+        time = 0;
+    if (time >= process->named_at) {
         process->name = name;
-    return process != NULL;
+        process->named_at = time;
+    }
+    return true;
 }
 
 static bool take(struct record_processes *processes, struct perf_data *data,

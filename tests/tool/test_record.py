@@ -209,6 +209,16 @@ class Profiles(RecordTest):
         self.assertRegex(done.err, r"samples lie in generated code of process \d+ \(bf\), which has no dump")
         self.assertIn(" 0 in generated code", done.err)
 
+    def test_name_of_a_process_that_moved(self) -> None:
+        """The events of the processor that it came from stand behind those of its last program."""
+        processors = sorted(os.sched_getaffinity(0))
+        if len(processors) == 1:
+            self.skipTest("there is one processor")
+        done = self.record("-o", "out", "--", "taskset", "-c", processors[-1],
+                           "taskset", "-c", processors[0], *BF)
+        self.assertEqual(done.status, 0)
+        self.assertRegex(done.err, r"generated code of process \d+ \(bf\)")
+
 
 class Commands(RecordTest):
     outputs = 0
