@@ -5,6 +5,7 @@
 #include "tool/messages.h"
 #include "tool/output.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,8 +57,18 @@ static void file_cut(int signal_number)
     _exit(STATUS_TROUBLE);
 }
 
+/* Where a standard stream is closed, the next file or pipe to be opened would take its place, and get what
+ * is meant for the stream: perf's messages, say. What stands there instead fails as a closed one does. */
+static void hold_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
+    hold_streams();
     signal(SIGBUS, file_cut);
     const char *const name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {

@@ -1,21 +1,28 @@
+#define _GNU_SOURCE /* vasprintf */
 #include "tool/messages.h"
 
 #include "tool/command.h"
 #include "tool/progress.h"
+#include "tool/text.h"
 
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 void complain(const char *format, ...)
 {
     va_list arguments;
+    char *text;
     progress_end();
     va_start(arguments, format);
-    fputs("jitdump: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
     va_end(arguments);
+    fputs("jitdump: ", stderr);
+    print_string(stderr, text != NULL ? text : format);
+    fputc('\n', stderr);
+    free(text);
 }
 
 int point_to_help(const char *command)

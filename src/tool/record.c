@@ -186,7 +186,8 @@ static int record(const struct record_options *options)
         status = STATUS_NO_PROFILE;
         break;
     case RECORDING_REFUSED:
-        complain("perf record has ended before the command began");
+        complain(options->command != NULL ? "perf record has ended before the command began"
+                                          : "perf record has ended before it recorded anything");
         if (status != PERF_USAGE)
             record_explain_refusal();
         record_directory_remove(&directory);

@@ -254,6 +254,8 @@ enum recording_end record_by_perf(const struct recording *recording, int *status
     close(report[1]);
     if (end == RECORDING_ENDED && recording->command != NULL)
         end = hear(report[0], recording);
+    else if (end == RECORDING_ENDED && access(recording->profile, F_OK) != 0)
+        end = RECORDING_REFUSED; /* of -p, that there is no such process */
     close(report[0]);
     free(arguments.words);
     return end;

@@ -22,7 +22,7 @@ enum recording_end {
     RECORDING_ENDED,       /* perf has ended as it does */
     RECORDING_NO_COMMAND,  /* the command could not be started, which has been complained about */
     RECORDING_NO_PERF,     /* perf could not be started, which has been complained about */
-    RECORDING_REFUSED      /* perf has ended before the command began */
+    RECORDING_REFUSED      /* perf has ended before the command began, or, without one, before it wrote anything */
 };
 
 /* Runs it to its end. `status` is what a shell would have of the command, or, without one, of perf. */

@@ -156,6 +156,13 @@ class CommandLine(unittest.TestCase):
         self.assertIn(r"name\x1b[2J\n\x0d\u{9b}31m\u{202e}\x7f\xff\xc0\x80",
                       tool.run("dump", path).out.decode())
 
+    def test_files_names_are_harmless(self) -> None:
+        """Also those that are complained about: a profile names the dumps' paths."""
+        path = self.path.parent / os.fsdecode(HOSTILE)
+        err = tool.run("dump", path).err
+        self.assertNotRegex(err, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+        self.assertIn(r"name\x1b[2J\n\x0d\u{9b}31m\u{202e}\x7f\xff\xc0\x80: No such file", err)
+
     # Pipes and terminals
 
     def test_reader_that_leaves(self) -> None:
@@ -207,6 +214,12 @@ class CommandLine(unittest.TestCase):
                 done = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&-', tool.TOOL, *arguments],
                                       stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual(done.returncode, status, done.stderr)
+
+    def test_closed_input(self) -> None:
+        """What is opened next must not be read in its place."""
+        done = subprocess.run(["sh", "-c", '"$0" inject -i - -o out <&-', tool.TOOL], cwd=self.path.parent,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (2, "jitdump: standard input: Bad file descriptor\n"))
 
     def on_terminal(self, *arguments: object, of: str = "stdout", **environment: str) -> str:
         """What comes out when standard output (or error) is a terminal."""

@@ -449,6 +449,23 @@ class Trouble(RecordTest):
         self.assertRegex(done.err, "perf_event_paranoid|--cap-add")
         self.assertEqual(self.left(), ["bin"])
 
+    def test_perf_refuses_a_process(self) -> None:
+        done = self.record("-o", "out", "-p", 999_999_999)
+        self.assertEqual(done.status, 125)
+        self.assertIn("perf record has ended before it recorded anything", done.err)
+        self.assertEqual(self.left(), [])
+
+    def test_closed_streams(self) -> None:
+        """As of a daemon: the pipes between the processes must not take their places."""
+        for closed in ("2>&-", "0<&- 2>&-", "0<&- 1>&- 2>&-"):
+            with self.subTest(closed):
+                shell = f'exec "$0" record -o out -- sh -c "exit 3" {closed}'
+                done = subprocess.run(["sh", "-c", shell, tool.TOOL], cwd=self.directory, env=self.environment,
+                                      timeout=LIMIT, check=False)
+                self.assertEqual(done.returncode, 3)
+                self.assertTrue((self.output / "perf.data").exists())
+                shutil.rmtree(self.output)
+
     def test_perf_fails_later(self) -> None:
         """The disk is full, or perf is killed: the header's size of the events stays 0."""
         self.assertEqual(self.record("-o", "whole", "--", *JIT).status, 0)
