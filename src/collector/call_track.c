@@ -59,25 +59,21 @@ static bool is_other_file(const struct track_call *call, const char *file)
     return file != NULL && (call->file == NULL || strcmp(call->file, file) != 0);
 }
 
-/* The position of the call's own code at an offset. A position has its function's file; code of another
- * one, from an included file say, is given a function of the same name that is called there. */
-static void put_positions(struct jitdump_track *track, struct call_track *made,
-                          const struct track_source *source, const uint32_t *sites, uint32_t call,
-                          uint32_t offset)
+/* The position of the call's own code at an offset. A position has its function's file; code of another one, from
+ * an included file say, is of one more function of the same name. */
+static void put_position(struct jitdump_track *track, struct call_track *made,
+                         const struct track_source *source, const uint32_t *sites, uint32_t call,
+                         uint32_t offset)
 {
     const struct track_place place = source->place_at(source->context, call, offset);
     uint32_t function = call;
-    uint32_t caller = sites[call];
     if (is_other_file(&source->calls[call], place.file)) {
         function = (uint32_t)track->function_count++;
         made->functions[function] =
             (struct jitdump_function){.name = source->calls[call].name, .file = place.file};
-        made->positions[track->position_count] =
-            (struct jitdump_position){.function = call, .caller = caller};
-        caller = (uint32_t)track->position_count++;
     }
     made->positions[track->position_count++] = (struct jitdump_position){
-        .function = function, .line = place.line, .column = place.column, .caller = caller};
+        .function = function, .line = place.line, .column = place.column, .caller = sites[call]};
 }
 
 /* A function for each call, and the position of its caller: one for each call, even if it is equal to
@@ -110,11 +106,11 @@ bool jd_call_track_make(struct call_track *made, const struct track_source *sour
     uint32_t *const sites = call_of != NULL ? call_of + count : NULL;
     *made = (struct call_track){
         .functions = calloc(source->call_count + count, sizeof(*made->functions)),
-        .positions = calloc(source->call_count + 2 * count, sizeof(*made->positions)),
+        .positions = calloc(source->call_count + count, sizeof(*made->positions)),
         .offsets = calloc(count, sizeof(*made->offsets))};
     struct jitdump_track *const track = &made->track;
     if (call_of == NULL || made->functions == NULL || made->positions == NULL || made->offsets == NULL ||
-        2 * count + source->call_count > JITDUMP_TRACK_COUNT_MAX) {
+        count + source->call_count > JITDUMP_TRACK_COUNT_MAX) {
         free(call_of);
         jd_call_track_free(made);
         return false;
@@ -126,7 +122,7 @@ bool jd_call_track_make(struct call_track *made, const struct track_source *sour
     paint(call_of, bounds, count, source);
     put_calls(track, made, source, sites);
     for (size_t i = 0; i < count; i++) {
-        put_positions(track, made, source, sites, call_of[i], bounds[i]);
+        put_position(track, made, source, sites, call_of[i], bounds[i]);
         made->offsets[track->offset_count++] =
             (struct jitdump_offset){bounds[i], (uint32_t)track->position_count - 1};
     }

@@ -170,6 +170,44 @@ class Objects(GdbTest):
             self.check("clang", f"-gdwarf-{version}")
         self.check("clang", "-gdwarf-4", "-ffunction-sections", "-fdebug-ranges-base-address")
 
+    def test_code_of_several_files(self) -> None:
+        """By #line or #include in a body, also of an inlined function: the file belongs to the line."""
+        source = """
+            extern volatile int sink;
+            static inline int inner(int a)
+            {
+                sink = a;
+            #line 100 "inner.inc"
+                sink = a * 7;
+                return a + sink;
+            }
+            #line 200 "several.c"
+            int outer(int a)
+            {
+                sink = a ^ 9;
+            #line 300 "outer.inc"
+                sink = a + 1;
+                a = inner(a);
+            #line 400 "several.c"
+                return a + sink;
+            }
+            volatile int sink;
+            """
+        path = self.compile("several", source, "gcc")
+        (placed,), (outer,), _ = self.run_objects([path], JITDUMP=f"dialect={CHAIN}")
+        self.assertEqual(placed["sections"][".text"], outer.address)
+        frames = jit_objects.frames_of(path, ".text", outer.size, "addr2line")
+        lines = set()
+        for at in range(outer.size):
+            truth = [(frame, int(place.rsplit(":", 1)[1])) for frame, place in frames[at]]
+            self.assertEqual([name for name, _ in outer.chain_at(at)], [name for name, _ in truth], at)
+            self.assertEqual(outer.chain_at(at)[0], truth[0], at)
+            line = outer.lines[at]
+            self.assertEqual((os.path.basename(line.file), line.line),
+                             (os.path.basename(frames[at][0][1].rsplit(":", 1)[0]), truth[0][1]))
+            lines.add(line.line // 100)
+        self.assertLessEqual({1, 2, 3, 4}, lines)
+
     def test_large_tables_of_names(self) -> None:
         """The interface's names lie at any place of a table, which is read in pieces."""
         path = self.compile("one", "int one(int a) { return a * 3; }", "gcc")
