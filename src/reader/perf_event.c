@@ -261,3 +261,10 @@ bool jd_perf_is_anonymous(struct span name)
     return begins_with(name, "//anon") || begins_with(name, "[anon:") ||
            begins_with(name, "/memfd:");
 }
+
+bool jd_perf_has_perf_map(struct span name)
+{
+    return begins_with(name, "//anon") || begins_with(name, "/dev/zero") ||
+           begins_with(name, "/anon_hugepage") || begins_with(name, "/SYSV") ||
+           begins_with(name, "[heap]") || begins_with(name, "[stack");
+}

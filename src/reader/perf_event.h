@@ -74,6 +74,10 @@ uint64_t jd_perf_convert(const struct perf_conversion *conversion, uint64_t cycl
  * (P17). */
 bool jd_perf_is_anonymous(struct span name);
 
+/* Whether perf takes names of code there from a perf map, if there is one. Not for a memfd, nor for memory
+ * that was given a name: [anon:...]. */
+bool jd_perf_has_perf_map(struct span name);
+
 /* When it happened; UINT64_MAX: it has no time, or one that can't be read. */
 uint64_t jd_perf_event_time(const struct perf_data *data, const struct perf_event *event);
 

@@ -3,6 +3,7 @@
 
 #include "tool/inject_files.h"
 #include "tool/inject_input.h"
+#include "tool/inject_undescribed.h"
 #include "tool/messages.h"
 #include "tool/unfinished.h"
 #include "tool/whole_file.h"
@@ -23,6 +24,7 @@ struct injecting {
     struct perf_data data;
     struct profile_scan scan;
     struct injected_dumps dumps;
+    struct undescribed undescribed;
     struct injected_files files;
     struct sample_marks *marks; /* of each of the dumps */
     uint32_t mark_count;
@@ -176,7 +178,13 @@ static bool inject_profile(struct injecting *injecting, struct span file)
         return false;
     injecting->summary->missing = injecting->dumps.missing;
     injecting->summary->dumps = injecting->dumps.missing;
-    return inject_all(injecting);
+    if (!find_undescribed(&injecting->undescribed, injecting->request, &injecting->dumps, &injecting->scan,
+                          &injecting->data))
+        return no_memory();
+    if (!inject_all(injecting))
+        return false;
+    injecting->summary->told_undescribed = tell_undescribed(&injecting->undescribed);
+    return true;
 }
 
 /* What perf has recorded can't be recorded again. */
@@ -199,6 +207,7 @@ bool inject(const struct inject_request *request, struct inject_summary *summary
         return false;
     const bool injected = inject_profile(&injecting, (struct span){file.data, file.size});
     injected_dumps_free(&injecting.dumps);
+    jd_undescribed_free(&injecting.undescribed);
     jd_profile_scan_free(&injecting.scan);
     jd_perf_data_free(&injecting.data);
     for (uint32_t i = 0; i < injecting.mark_count; i++)

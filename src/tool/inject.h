@@ -15,6 +15,7 @@ struct inject_summary {
     uint64_t functions;
     uint64_t files;
     uint64_t mappings;
+    bool told_undescribed; /* that processes had no dump, and what to do */
 };
 
 /* False, with complaints, if there is no output. A dump that can't be read costs its process's names

@@ -149,7 +149,7 @@ static bool finish(const struct record_directory *directory)
     else
         made = inject(&request, &summary);
     if (made)
-        record_summarise(directory, &data);
+        record_summarise(directory, &data, summary.told_undescribed);
     jd_perf_data_free(&data);
     jd_mapped_file_close(&file);
     return made;

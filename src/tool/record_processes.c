@@ -38,30 +38,6 @@ static struct record_process *process_of(struct record_processes *processes, uin
     return &processes->list[index];
 }
 
-/* By time, not by place: before a program is run its process may be moved to a processor whose events come
- * first. A name without a time is older than those with one. */
-static bool take_name(struct record_processes *processes, const struct perf_data *data,
-                      const struct perf_event *event)
-{
-    struct cursor cursor = jd_perf_event_cursor(data, event);
-    const uint32_t pid = cursor_u32(&cursor, "");
-    const uint32_t tid = cursor_u32(&cursor, "");
-    const struct span name = cursor_string(&cursor, "");
-    if (cursor.error != NULL || pid != tid)
-        return true;
-    struct record_process *const process = process_of(processes, pid);
-    if (process == NULL)
-        return false;
-    uint64_t time = jd_perf_event_time(data, event);
-    if (time == UINT64_MAX)
-        time = 0;
-    if (time >= process->named_at) {
-        process->name = name;
-        process->named_at = time;
-    }
-    return true;
-}
-
 static bool take(struct record_processes *processes, struct perf_data *data,
                  const struct perf_event *event)
 {
@@ -100,8 +76,6 @@ static bool take(struct record_processes *processes, struct perf_data *data,
         if (process != NULL)
             process->samples++;
         return process != NULL;
-    case PERF_EVENT_COMM:
-        return take_name(processes, data, event);
     default:
         return true;
     }

@@ -10,8 +10,6 @@ struct record_process {
     uint32_t pid, parent; /* parent 0: not known */
     uint64_t samples;     /* in user mode */
     struct span dump;     /* the path of its dump; NULL: it has mapped none */
-    struct span name;     /* the last that it had */
-    uint64_t named_at;
 };
 
 struct record_processes {

@@ -6,7 +6,6 @@
 #include "tool/record_processes.h"
 #include "tool/text.h"
 
-#include "check/process_view.h"
 #include "check/profile_check.h"
 #include "reader/read_history.h"
 
@@ -15,9 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Of all samples, in percent: what is less is not spoken of. */
-#define WORTH_A_WORD 1
 
 enum { HOTTEST = 5 };
 
@@ -36,6 +32,7 @@ struct summed_dump {
 struct summary {
     const struct record_directory *directory;
     struct perf_data *data;
+    bool told_undescribed;
     struct record_processes processes;
     struct profile_shares sum;
     struct summed_dump *dumps;
@@ -157,9 +154,8 @@ static bool add_counts(struct summary *summary, const struct history *history,
     return enough;
 }
 
-/* By its own dump, and those of the processes that it was forked from; `*known` says if there is one. False:
- * out of memory. */
-static bool add_process(struct summary *summary, const struct record_process *process, bool *known)
+/* By its own dump, and those of the processes that it was forked from, if there is one. False: out of memory. */
+static bool add_process(struct summary *summary, const struct record_process *process)
 {
     const struct history none = {.reader.header.pid = process->pid};
     const struct history *const own = history_of(summary, process->pid);
@@ -176,10 +172,10 @@ static bool add_process(struct summary *summary, const struct record_process *pr
     if (enough)
         enough = jd_check_profile(findings, &shares, history, others, count, summary->data) !=
                  PROFILE_NO_MEMORY;
-    *known = own != NULL;
+    bool known = own != NULL;
     for (uint32_t i = 0; i < count; i++)
-        *known = *known || others[i].of_piece != NULL;
-    if (enough && *known)
+        known = known || others[i].of_piece != NULL;
+    if (enough && known)
         enough = add_counts(summary, history, &shares, others, count);
     for (uint32_t i = 0; i < count; i++)
         free(others[i].of_piece);
@@ -187,29 +183,6 @@ static bool add_process(struct summary *summary, const struct record_process *pr
     free(findings);
     free(others);
     return enough;
-}
-
-/* A process without: samples in executable memory of no file, which is generated code, or the kernel's. */
-static bool add_undescribed(struct summary *summary, const struct record_process *process)
-{
-    struct process_view view;
-    uint64_t count = 0;
-    const enum view_error error = jd_process_view_read(&view, summary->data, process->pid);
-    for (uint32_t i = 0; error == VIEW_OK && i < view.sample_count; i++) {
-        const struct viewed_mapping *const mapping =
-            jd_process_view_at(&view, view.samples[i].time, view.samples[i].ip);
-        count += mapping != NULL && mapping->executable && jd_perf_is_anonymous(mapping->name);
-    }
-    jd_process_view_free(&view);
-    if (error == VIEW_NO_MEMORY)
-        return false;
-    if (count * 100 >= summary->processes.samples * WORTH_A_WORD && count != 0) {
-        fprintf(stderr, "jitdump: %" PRIu64 " samples lie in generated code of process %" PRIu32 " (",
-                count, process->pid);
-        print_text(stderr, process->name);
-        fputs("), which has no dump: does its runtime write one only if asked?\n", stderr);
-    }
-    return true;
 }
 
 static bool collect(struct summary *summary)
@@ -223,13 +196,8 @@ static bool collect(struct summary *summary)
             return false;
     for (size_t i = 0; i < processes->count; i++) {
         const struct record_process *const process = &processes->list[i];
-        bool enough = true, known = false;
-        if (process->samples != 0 && record_process_has_dump(processes, process))
-            enough = add_process(summary, process, &known);
-        if (enough && !known && process->dump.data == NULL && process->samples != 0 &&
-            process->samples * 100 >= processes->samples * WORTH_A_WORD)
-            enough = add_undescribed(summary, process);
-        if (!enough)
+        if (process->samples != 0 && record_process_has_dump(processes, process) &&
+            !add_process(summary, process))
             return false;
     }
     merge_names(summary);
@@ -330,7 +298,7 @@ static void print_summary(const struct summary *summary)
     }
     if (summary->dump_count != 0)
         print_chains(summary);
-    else
+    else if (!summary->told_undescribed)
         fputs("  there is no dump: most programs have to be told to write one\n"
               "  (man jitdump-troubleshooting, or docs/troubleshooting.md)\n",
               stderr);
@@ -345,9 +313,10 @@ static void print_summary(const struct summary *summary)
     print_commands(summary);
 }
 
-void record_summarise(const struct record_directory *directory, struct perf_data *data)
+void record_summarise(const struct record_directory *directory, struct perf_data *data, bool told_undescribed)
 {
-    struct summary summary = {.directory = directory, .data = data};
+    struct summary summary = {
+        .directory = directory, .data = data, .told_undescribed = told_undescribed};
     if (!record_processes_read(&summary.processes, data))
         complain("%s: not all of it can be read", directory->recorded);
     else if (!collect(&summary))

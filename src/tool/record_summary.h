@@ -13,7 +13,8 @@
 
 #include "reader/perf_data.h"
 
-/* On standard error. `data` is the recorded profile, which has been read by jd_perf_data_init(). */
-void record_summarise(const struct record_directory *directory, struct perf_data *data);
+/* On standard error. `data` is the recorded profile, which has been read by jd_perf_data_init(). `told_undescribed`: that
+ * there is no dump was said already. */
+void record_summarise(const struct record_directory *directory, struct perf_data *data, bool told_undescribed);
 
 #endif

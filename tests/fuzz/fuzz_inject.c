@@ -17,6 +17,7 @@
 #include "inject/pipe_profile.h"
 #include "inject/plain_profile.h"
 #include "inject/profile_writer.h"
+#include "inject/undescribed.h"
 #include "reader/read_history.h"
 #include "writers/elf_extent.h"
 
@@ -179,6 +180,28 @@ static void write_profile(const struct history *history, struct perf_data *data,
     jd_hiding_events_free(&hiding);
 }
 
+static bool is_even(uint32_t pid)
+{
+    return pid % 2 == 0;
+}
+
+/* What has no dump: no sample is counted twice, and no process. */
+static void check_undescribed(const struct profile_scan *scan, struct perf_data *data)
+{
+    const uint32_t pid = 1;
+    struct undescribed undescribed;
+    if (jd_undescribed_find(&undescribed, scan, &pid, 1, is_even, data)) {
+        uint64_t samples = 0;
+        for (uint64_t i = 0; i < undescribed.count; i++) {
+            REQUIRE(undescribed.processes[i].samples != 0);
+            REQUIRE(i == 0 || undescribed.processes[i - 1].pid < undescribed.processes[i].pid);
+            samples += undescribed.processes[i].samples;
+        }
+        REQUIRE(samples <= undescribed.user_samples);
+    }
+    jd_undescribed_free(&undescribed);
+}
+
 static void inject(const struct history *history, struct perf_data *data, uint8_t bits)
 {
     struct profile_scan scan;
@@ -200,6 +223,7 @@ static void inject(const struct history *history, struct perf_data *data, uint8_
             jd_scan_occupied(&scan, mapping->pid, OCCUPIED_BY_CODE, &used) &&
             jd_sample_marks_init(&marks, history, &clock, mapping->pid) &&
             jd_sample_marks_read(&marks, 1, &scan, data);
+        check_undescribed(&scan, data);
         options.marks = marks.of_life;
         if (scan.stack_copies && !options.by_name) {
             options.epochs = &epochs;
