@@ -150,6 +150,8 @@ static void an_idle_thread_sleeps(void **state)
     assert_int_equal(jd_background_start(&fixture->background, &fixture->buffer, 1), 0);
     while (atomic_load(&fixture->background.sleep) != BACKGROUND_UNTIL_APPEND)
         sched_yield();
+    /* It has only said so: until it lies down it looks, and needs no call for an append that it sees. */
+    wait_until_others_sleep();
     const uint32_t calls = atomic_load(&fixture->background.calls);
     append(fixture, 10);
     wait_for(fixture, 10);
