@@ -15,6 +15,7 @@ JITDUMP_SOAK_SEED repeats the options of a run.
 from __future__ import annotations
 
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -134,7 +135,9 @@ class Soak:
 
     def finish(self) -> None:
         self.program.stdin.close()
-        if self.program.wait() != 0:
+        status = self.program.wait()
+        pathlib.Path(f"/tmp/perf-{self.program.pid}.map").unlink(missing_ok=True)
+        if status != 0:
             raise Failure(f"{self.mode}: exit status {self.program.returncode}")
 
     def _sample(self, seconds: float, allocated: int) -> None:
