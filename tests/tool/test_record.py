@@ -395,14 +395,18 @@ class Signals(RecordTest):
         environment = {**self.environment, "ASAN_OPTIONS": "detect_leaks=0"}
         perfs = {"recorded.data"}
         whole = {*perfs, "perf.data", "perf.data.jit"}
+        nothing = (125, set())
+        # On a busy machine perf may be on its way before the signal reaches it, and the command may have had no
+        # time for a dump.
+        stopped = [(128 + signal.SIGTERM, left) for left in (whole, whole - {"perf.data.jit"})]
         # strace ends with the signal that has ended the tool.
-        for calls, when, number, status, expected in (
-                ("?mkdir,?mkdirat", 1, "TERM", -signal.SIGTERM, set()),
-                ("?pipe,pipe2", 2, "INT", -signal.SIGINT, set()),
-                ("?fork,?vfork,clone,?clone3", 1, "TERM", 125, set()),
-                ("?mkdir,?mkdirat", 2, "INT", -signal.SIGINT, perfs),
-                ("pwrite64", 1, "TERM", -signal.SIGTERM, perfs),
-                ("linkat", 1, "HUP", -signal.SIGHUP, whole)):
+        for calls, when, number, *outcomes in (
+                ("?mkdir,?mkdirat", 1, "TERM", (-signal.SIGTERM, set())),
+                ("?pipe,pipe2", 2, "INT", (-signal.SIGINT, set())),
+                ("?fork,?vfork,clone,?clone3", 1, "TERM", nothing, *stopped),
+                ("?mkdir,?mkdirat", 2, "INT", (-signal.SIGINT, perfs)),
+                ("pwrite64", 1, "TERM", (-signal.SIGTERM, perfs)),
+                ("linkat", 1, "HUP", (-signal.SIGHUP, whole))):
             trace = self.directory / "trace"
             done = self.record("-o", "out", "--", perf.WORKLOAD, "--duration-ms", "100", "lines", env=environment,
                                preexec_fn=tool.default_signals,
@@ -410,8 +414,8 @@ class Signals(RecordTest):
                                        f"inject={calls}:signal={number}:when={when}"])
             with self.subTest(calls, number=number):
                 left = {path.name for path in self.output.glob("*") if not path.name.startswith("jit-")}
-                self.assertEqual((done.status, left), (status, expected), done.err)
-                self.assertEqual(self.output.exists(), bool(expected))
+                self.assertIn((done.status, left), outcomes, done.err)
+                self.assertEqual(self.output.exists(), bool(left))
             shutil.rmtree(self.output, ignore_errors=True)
 
 
