@@ -45,9 +45,8 @@ struct machine_state {
     struct frame_row *remembered; /* REMEMBERED_MAX */
     unsigned int remembered_count;
     uint64_t end;
-    bool (*tell)(void *context, const struct frame_row *row);
+    void (*tell)(void *context, const struct frame_row *row);
     void *context;
-    bool stopped;
 };
 
 static int64_t factored(const struct machine_state *state, uint64_t offset)
@@ -77,16 +76,15 @@ static void advance(struct machine_state *state, uint64_t distance)
         return;
     }
     row->end = row->begin + scaled;
-    if (row->end > row->begin && !state->stopped)
-        state->stopped = !state->tell(state->context, row);
+    if (row->end > row->begin)
+        state->tell(state->context, row);
     row->begin = row->end;
 }
 
 static struct span block(struct cursor *cursor)
 {
     const uint64_t size = jd_cursor_uleb128(cursor, cut);
-    const unsigned char *const data = cursor_take(cursor, size, cut);
-    return (struct span){data, data != NULL ? size : 0};
+    return (struct span){cursor_take(cursor, size, cut), size};
 }
 
 static void remember(struct machine_state *state)
@@ -251,12 +249,12 @@ static void run(struct machine_state *state, struct span instructions)
 {
     state->cursor.at = instructions.data;
     state->cursor.end = instructions.data + instructions.size;
-    while (cursor_left(&state->cursor) > 0 && !state->stopped)
+    while (cursor_left(&state->cursor) > 0)
         step(state, cursor_u8(&state->cursor, cut));
 }
 
 bool jd_frame_rows(struct eh_frame *reader, const struct frame_fde *fde,
-                   bool (*row)(void *context, const struct frame_row *row), void *context)
+                   void (*row)(void *context, const struct frame_row *row), void *context)
 {
     struct frame_row remembered[REMEMBERED_MAX]; /* not zeroed: that takes as long as all the rest */
     struct machine_state state = {
@@ -268,7 +266,6 @@ bool jd_frame_rows(struct eh_frame *reader, const struct frame_fde *fde,
         .tell = row,
         .context = context,
     };
-    state.cursor.error = NULL;
     run(&state, fde->cie.instructions);
     state.initial = state.row;
     if (state.cursor.error == NULL)
@@ -279,7 +276,7 @@ bool jd_frame_rows(struct eh_frame *reader, const struct frame_fde *fde,
     }
     /* The last row goes on to the end. */
     state.row.end = state.end;
-    if (!state.stopped && state.row.begin < state.row.end)
+    if (state.row.begin < state.row.end)
         row(context, &state.row);
     return true;
 }

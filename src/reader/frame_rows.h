@@ -37,10 +37,10 @@ struct frame_row {
     bool return_address_signed;
 };
 
-/* Calls `row` for each row of an FDE, by ascending addresses, which ends with the FDE's code. `row`
- * returns false to stop. Returns false if the instructions can't be carried out, with why in
- * `reader->cursor.error`: then the rows so far are right. */
+/* Calls `row` for each row of an FDE that `reader` has read, by ascending addresses, which ends with the
+ * FDE's code. Returns false if the instructions can't be carried out, with why in `reader->cursor.error`:
+ * then the rows so far are right. */
 bool jd_frame_rows(struct eh_frame *reader, const struct frame_fde *fde,
-                   bool (*row)(void *context, const struct frame_row *row), void *context);
+                   void (*row)(void *context, const struct frame_row *row), void *context);
 
 #endif

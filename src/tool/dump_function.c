@@ -153,22 +153,22 @@ bool piece_tier(const struct history *history, const struct piece *piece, struct
 }
 
 struct relocating {
-    bool (*row)(void *context, const struct frame_row *row);
+    void (*row)(void *context, const struct frame_row *row);
     void *context;
     uint64_t code_addr;
 };
 
-static bool relocate(void *context, const struct frame_row *row)
+static void relocate(void *context, const struct frame_row *row)
 {
     const struct relocating *const relocating = context;
     struct frame_row moved = *row;
     moved.begin -= relocating->code_addr;
     moved.end -= relocating->code_addr;
-    return relocating->row(relocating->context, &moved);
+    relocating->row(relocating->context, &moved);
 }
 
 const char *for_each_frame_row(const struct history *history, const struct piece *piece,
-                               bool (*row)(void *context, const struct frame_row *row),
+                               void (*row)(void *context, const struct frame_row *row),
                                void *context)
 {
     const struct dump_reader *const reader = &history->reader;

@@ -30,7 +30,7 @@ bool piece_tier(const struct history *history, const struct piece *piece, struct
 /* Calls `row` for each row of the piece's call frame information, with the code's offsets in place of
  * addresses. NULL, or why not all of it could be read. */
 const char *for_each_frame_row(const struct history *history, const struct piece *piece,
-                               bool (*row)(void *context, const struct frame_row *row),
+                               void (*row)(void *context, const struct frame_row *row),
                                void *context);
 
 #endif

@@ -97,7 +97,7 @@ struct frame_context {
     uint32_t elf_mach;
 };
 
-static bool add_frame_row(void *context, const struct frame_row *row)
+static void add_frame_row(void *context, const struct frame_row *row)
 {
     const struct frame_context *const frames = context;
     struct json *const json = frames->json;
@@ -117,7 +117,6 @@ static bool add_frame_row(void *context, const struct frame_row *row)
     }
     json_close(json, '}');
     json_close(json, '}');
-    return true;
 }
 
 static void add_frames(struct json *json, const struct function_view *view)

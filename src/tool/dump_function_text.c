@@ -87,7 +87,7 @@ static void show_calls(const struct description *description)
     }
 }
 
-static bool show_frame_row(void *context, const struct frame_row *row)
+static void show_frame_row(void *context, const struct frame_row *row)
 {
     const struct function_view *const view = context;
     const uint32_t elf_mach = jd_dump_machine(&view->history->reader);
@@ -102,7 +102,6 @@ static bool show_frame_row(void *context, const struct frame_row *row)
         printf("  %s %s", name, text);
     }
     printf("%s\n", row->return_address_signed ? "  return address signed" : "");
-    return true;
 }
 
 static void show_frames(const struct function_view *view)

@@ -195,14 +195,14 @@ static void open_lines(struct breakpad_frames *frames, uint64_t begin)
            frames->cpu->register_count * sizeof(frames->written.registers[0]));
 }
 
-static bool add_row(void *context, const struct frame_row *row)
+static void add_row(void *context, const struct frame_row *row)
 {
     struct breakpad_frames *const frames = context;
     const bool is_new = !frames->is_open || must_forget(frames, row);
     if (is_new || !is_usable(frames, row))
         close_lines(frames);
     if (!is_usable(frames, row))
-        return true;
+        return;
     if (is_new) {
         open_lines(frames, row->begin);
         put_changes(frames, row, &frames->first);
@@ -220,7 +220,6 @@ static bool add_row(void *context, const struct frame_row *row)
     }
     frames->end = row->end;
     keep_written(frames, row);
-    return true;
 }
 
 /* Functions */
@@ -276,7 +275,6 @@ const char *breakpad_frames_add(struct breakpad_frames *frames,
     for (size_t i = 0; i < frames->fde_count && wrong == NULL; i++) {
         const struct frame_fde *const fde = &frames->fdes[i];
         frames->return_address = (uint32_t)fde->cie.return_address_register;
-        frames->reader.cursor.error = NULL;
         jd_frame_rows(&frames->reader, fde, add_row, frames);
         wrong = frames->reader.cursor.error;
         close_lines(frames);
