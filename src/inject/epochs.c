@@ -1,12 +1,10 @@
 #include "inject/epochs.h"
 
 #include "reader/grow.h"
-#include "reader/numbers.h"
 
 struct dividing {
     struct epochs *epochs;
     const struct history *history;
-    uint64_t *begins;  /* of the lives, ascending: the dump's times */
     uint32_t *current; /* the lives of this epoch, by address, disjoint */
     uint32_t current_count;
 };
@@ -57,7 +55,7 @@ static bool begin_epoch(struct dividing *dividing, uint32_t loads)
     if (grown == NULL)
         return false;
     epochs->begins = grown;
-    epochs->begins[epochs->count++] = loads == 0 ? 0 : dividing->begins[loads - 1];
+    epochs->begins[epochs->count++] = loads == 0 ? 0 : dividing->history->lives[loads - 1].begin;
     dividing->current_count = 0;
     return true;
 }
@@ -98,14 +96,9 @@ static bool add_uses(struct dividing *dividing, const struct code_use *uses, uin
 
 static bool divide(struct dividing *dividing, const struct code_uses *uses)
 {
-    const struct history *const history = dividing->history;
-    dividing->begins = malloc((history->life_count + (size_t)1) * sizeof(*dividing->begins));
-    dividing->current = malloc((history->life_count + (size_t)1) * sizeof(*dividing->current));
-    if (dividing->begins == NULL || dividing->current == NULL)
+    dividing->current = malloc((dividing->history->life_count + (size_t)1) * sizeof(*dividing->current));
+    if (dividing->current == NULL)
         return false;
-    for (uint32_t i = 0; i < history->life_count; i++)
-        dividing->begins[i] = history->lives[i].begin;
-    numbers_sort(dividing->begins, history->life_count);
     for (uint64_t begin = 0, end; begin < uses->count; begin = end) {
         for (end = begin; end < uses->count && uses->of[end].loads == uses->of[begin].loads;)
             end++;
@@ -121,7 +114,6 @@ bool jd_epochs_find(struct epochs *epochs, const struct history *history,
     *epochs = (struct epochs){0};
     struct dividing dividing = {.epochs = epochs, .history = history};
     const bool divided = divide(&dividing, uses);
-    free(dividing.begins);
     free(dividing.current);
     return divided;
 }
