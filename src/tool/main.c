@@ -1,9 +1,12 @@
 /*
  * jitdump: says what dumps hold, and makes other things of them.
  */
+#include "platform/c_library.h"
+
 #include "tool/command.h"
 #include "tool/messages.h"
 #include "tool/output.h"
+#include "tool/unfinished.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -45,6 +48,9 @@ static void print_help(void)
          "Exit status: 0 if all is well, 1 if the answer is no, 2 if there is trouble.");
 }
 
+/* The command's status for that. */
+static int trouble = STATUS_TROUBLE;
+
 /* Files are read by mapping them. This signal says that one has become shorter: its writer has
  * cut it back, or begun anew. */
 static void file_cut(int signal_number)
@@ -54,7 +60,8 @@ static void file_cut(int signal_number)
     (void)signal_number;
     const ssize_t written = write(STDERR_FILENO, message, sizeof(message) - 1);
     (void)written;
-    _exit(STATUS_TROUBLE);
+    unfinished_remove();
+    _exit(trouble);
 }
 
 /* Where a standard stream is closed, the next file or pipe to be opened would take its place, and get what
@@ -82,6 +89,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(name, commands[i].name) == 0) {
             argv[1] = commands[i].called;
+            if (commands[i].run == record_command)
+                trouble = STATUS_NO_PROFILE;
             return output_finish(commands[i].run(argc - 1, argv + 1));
         }
     }

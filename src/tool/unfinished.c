@@ -23,12 +23,17 @@ static sigset_t ending_set(void)
     return set;
 }
 
-/* Ends the program as the signal would have; it is delivered once more when this returns. */
-static void clean_up(int signal_number)
+void unfinished_remove(void)
 {
     for (uint64_t i = path_count; i-- > 0;)
         if (unlink(paths[i]) != 0)
             rmdir(paths[i]);
+}
+
+/* Ends the program as the signal would have; it is delivered once more when this returns. */
+static void clean_up(int signal_number)
+{
+    unfinished_remove();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }

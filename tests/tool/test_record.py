@@ -406,6 +406,7 @@ class Signals(RecordTest):
                 ("?fork,?vfork,clone,?clone3", 1, "TERM", nothing, *stopped),
                 ("?mkdir,?mkdirat", 2, "INT", (-signal.SIGINT, perfs)),
                 ("pwrite64", 1, "TERM", (-signal.SIGTERM, perfs)),
+                ("pwrite64", 1, "BUS", (125, perfs)),  # of a file that is cut shorter while it is read
                 ("linkat", 1, "HUP", (-signal.SIGHUP, whole))):
             trace = self.directory / "trace"
             done = self.record("-o", "out", "--", perf.WORKLOAD, "--duration-ms", "100", "lines", env=environment,
