@@ -1,46 +1,39 @@
 #include "check/known_code.h"
 
-#include "reader/sort.h"
+#include "reader/numbers.h"
 
 #include <stdlib.h>
 
-static int by_address(const void *left, const void *right)
+bool jd_known_code_init(struct known_code *code)
 {
-    const struct life *const a = *(const struct life *const *)left;
-    const struct life *const b = *(const struct life *const *)right;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    return a->begin < b->begin ? -1 : a->begin > b->begin;
-}
-
-bool jd_known_code_init(struct known_code *code, const struct history *history)
-{
+    const struct history *const history = code->history;
+    const struct known_times *const times = &code->times;
     const size_t room = history->life_count + (size_t)1;
-    *code = (struct known_code){.history = history,
-                                .lives = malloc(room * sizeof(*code->lives)),
-                                .highest_end = malloc(room * sizeof(*code->highest_end)),
-                                .of_piece = calloc(history->piece_count + (size_t)1,
-                                                   sizeof(*code->of_piece))};
-    if (code->lives == NULL || code->highest_end == NULL || code->of_piece == NULL)
+    code->places = malloc(room * sizeof(*code->places));
+    code->addresses = malloc(room * sizeof(*code->addresses));
+    code->of_piece = calloc(history->piece_count + (size_t)1, sizeof(*code->of_piece));
+    if (code->places == NULL || code->addresses == NULL || code->of_piece == NULL)
         return false;
-    for (uint32_t i = 0; i < history->life_count; i++)
-        code->lives[i] = &history->lives[i];
-    sort(code->lives, history->life_count, sizeof(*code->lives), by_address);
-    uint64_t highest = 0;
     for (uint32_t i = 0; i < history->life_count; i++) {
-        const uint64_t end = code->lives[i]->address + life_size(history, code->lives[i]);
-        highest = end > highest ? end : highest;
-        code->highest_end[i] = highest;
+        const struct life *const life = &history->lives[i];
+        code->addresses[i] = life->address;
+        code->places[i] = (struct indexed_life){
+            .address = life->address,
+            .end = life->address + life_size(history, life),
+            .from = times->comparable ? jd_known_time(times, life->begin) : 0,
+            .until = times->comparable ? jd_known_time(times, life->end) : UINT64_MAX};
     }
-    return true;
+    numbers_sort(code->addresses, history->life_count);
+    return jd_life_index_init(&code->index, code->places, history->life_count);
 }
 
 void jd_known_code_free(struct known_code *code)
 {
-    free(code->lives);
-    free(code->highest_end);
-    code->lives = NULL;
-    code->highest_end = NULL;
+    jd_life_index_free(&code->index);
+    free(code->places);
+    free(code->addresses);
+    code->places = NULL;
+    code->addresses = NULL;
 }
 
 uint64_t jd_known_time(const struct known_times *times, uint64_t time)
@@ -51,49 +44,32 @@ uint64_t jd_known_time(const struct known_times *times, uint64_t time)
                                    : time + times->shift;
 }
 
-/* How many lives begin at an address below this one. */
-static uint32_t count_below(const struct known_code *code, uint64_t address)
-{
-    uint32_t low = 0, high = code->history->life_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (code->lives[middle]->address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 bool jd_known_code_in(const struct known_code *code, uint64_t begin, uint64_t end)
 {
-    return count_below(code, begin) < count_below(code, end);
+    const uint32_t count = code->history->life_count;
+    const uint32_t first = begin != 0 ? numbers_until(code->addresses, count, begin - 1) : 0;
+    return first < count && code->addresses[first] < end;
 }
 
 const struct life *jd_known_code_at(const struct known_code *code, uint64_t address, uint64_t time,
                                     const struct life **other)
 {
-    const struct known_times *const times = &code->times;
-    uint32_t index = address != UINT64_MAX ? count_below(code, address + 1) : code->history->life_count;
+    const struct life *const lives = code->history->lives;
+    const uint32_t leaf = jd_life_index_leaf(&code->index, address);
     if (time > code->until)
         time = code->until;
-    uint64_t nearest = UINT64_MAX;
     *other = NULL;
-    while (index > 0 && code->highest_end[index - 1] > address) {
-        const struct life *const life = code->lives[--index];
-        if (address - life->address >= life_size(code->history, life))
-            continue;
-        const uint64_t begin = jd_known_time(times, life->begin);
-        const uint64_t end = jd_known_time(times, life->end);
-        if (!times->comparable || (begin <= time && time < end))
-            return life;
-        const uint64_t distance = time < begin ? begin - time : time - end;
-        if (distance < nearest) {
-            nearest = distance;
-            *other = life;
-        }
+    const uint32_t last = jd_life_index_last(&code->index, leaf, time);
+    if (last != UINT32_MAX && time < code->places[last].until)
+        return &lives[last];
+    const uint64_t since = last != UINT32_MAX ? time - code->places[last].until : UINT64_MAX;
+    const uint32_t next = jd_life_index_next(&code->index, leaf, time);
+    const uint64_t before = next != UINT32_MAX ? code->places[next].from - time : UINT64_MAX;
+    if (next != UINT32_MAX && before <= since) {
+        *other = &lives[next];
+        return before <= code->times.tolerance ? *other : NULL;
     }
-    if (*other != NULL && time < jd_known_time(times, (*other)->begin) && nearest <= times->tolerance)
-        return *other;
+    if (last != UINT32_MAX)
+        *other = &lives[last];
     return NULL;
 }

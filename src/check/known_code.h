@@ -6,6 +6,7 @@
 #define JITDUMP_CHECK_KNOWN_CODE_H
 
 #include "reader/history.h"
+#include "reader/life_index.h"
 #include "reader/perf_event.h"
 
 /* How the dump's times are those of a profile. */
@@ -27,22 +28,21 @@ struct known_code {
     /* By piece: for whoever counts. */
     uint32_t *of_piece;
 
-    /* Lives by address, and of each the highest end of it and those before: what may cover an address
-     * is found by going back until none can. */
-    const struct life **lives;
-    uint64_t *highest_end;
+    struct indexed_life *places; /* of history->lives; all of the time if times can't be compared */
+    struct life_index index;
+    uint64_t *addresses; /* where they begin, ascending */
 };
 
-/* Sets neither `times` nor `until`. False: out of memory. To be freed in any case; `of_piece` is the
+/* `history`, `times` and `until` are set. False: out of memory. To be freed in any case; `of_piece` is the
  * caller's to free. */
-bool jd_known_code_init(struct known_code *code, const struct history *history);
+bool jd_known_code_init(struct known_code *code);
 void jd_known_code_free(struct known_code *code);
 
 /* A time of the dump as a time of the profile. */
 uint64_t jd_known_time(const struct known_times *times, uint64_t time);
 
-/* The life at the address at that time of the profile; NULL: none. `other` is then one that was there at
- * another time, the nearest by time, or NULL. */
+/* The life at the address at that time of the profile, or the last if times can't be compared; NULL: none.
+ * `other` is then one that was there at another time, the nearest by time, or NULL. */
 const struct life *jd_known_code_at(const struct known_code *code, uint64_t address, uint64_t time,
                                     const struct life **other);
 

@@ -262,10 +262,11 @@ static bool know(struct checking *checking, const struct perf_data *data,
 {
     const struct process_view *const view = &checking->view;
     struct known_code *const own = &checking->known[checking->known_count++];
-    if (!jd_known_code_init(own, checking->history))
-        return false;
+    own->history = checking->history;
     own->until = UINT64_MAX;
     check_clock(checking, data);
+    if (!jd_known_code_init(own))
+        return false;
     for (uint32_t i = 1; i < view->ancestor_count; i++) {
         uint32_t k = 0;
         while (k < inherited_count && inherited[k].pid != view->ancestors[i].pid)
@@ -273,10 +274,11 @@ static bool know(struct checking *checking, const struct perf_data *data,
         if (k == inherited_count || is_known(checking, inherited[k].history))
             continue;
         struct known_code *const code = &checking->known[checking->known_count++];
-        if (!jd_known_code_init(code, inherited[k].history))
-            return false;
+        code->history = inherited[k].history;
         code->until = view->ancestors[i].until;
         set_inherited_clock(checking, data, code);
+        if (!jd_known_code_init(code))
+            return false;
     }
     return true;
 }

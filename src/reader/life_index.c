@@ -153,6 +153,18 @@ uint32_t jd_life_index_last(const struct life_index *index, uint32_t leaf, uint6
     return last;
 }
 
+uint32_t jd_life_index_next(const struct life_index *index, uint32_t leaf, uint64_t time)
+{
+    uint32_t next = UINT32_MAX;
+    for (uint32_t node = index->nearest[leaf]; node != 0; node = index->nearest[node / 2]) {
+        const uint64_t begin = index->begins[node], end = index->begins[node + 1];
+        const uint64_t first = begin + count_begun(index, begin, end, time);
+        if (first < end && index->members[first] < next)
+            next = index->members[first];
+    }
+    return next;
+}
+
 void jd_life_index_note(struct life_index *index, uint32_t leaf, uint64_t time)
 {
     if (time < index->earliest[leaf])

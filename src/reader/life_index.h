@@ -44,6 +44,9 @@ bool jd_life_index_ask(const struct life_index *index, uint32_t leaf, uint64_t t
 /* The last of `lives` that lay there then or before; UINT32_MAX: none. */
 uint32_t jd_life_index_last(const struct life_index *index, uint32_t leaf, uint64_t time);
 
+/* The first of `lives` that came there later; UINT32_MAX: none. */
+uint32_t jd_life_index_next(const struct life_index *index, uint32_t leaf, uint64_t time);
+
 /* Notes that something was there then. After all that, whether something was in the life's place before
  * it. */
 void jd_life_index_note(struct life_index *index, uint32_t leaf, uint64_t time);

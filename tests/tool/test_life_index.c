@@ -58,7 +58,7 @@ static void ask(struct fixture *fixture, struct life_index *index, uint64_t *see
     const uint64_t address = base + random_number(seed, SPAN + SIZES + 20) - 10;
     const uint64_t time = random_number(seed, 2 * LIVES_MAX + 20);
     const uint32_t leaf = jd_life_index_leaf(index, address);
-    uint32_t last = UINT32_MAX;
+    uint32_t last = UINT32_MAX, next = UINT32_MAX;
     memset(fixture->found, 0, sizeof(fixture->found));
     if (leaf != 0) {
         jd_life_index_note(index, leaf, time);
@@ -71,8 +71,11 @@ static void ask(struct fixture *fixture, struct life_index *index, uint64_t *see
         fixture->early[i] |= is_there && time < life->from;
         if (is_there && life->from <= time)
             last = i;
+        if (is_there && life->from > time && next == UINT32_MAX)
+            next = i;
     }
     assert_int_equal(jd_life_index_last(index, leaf, time), last);
+    assert_int_equal(jd_life_index_next(index, leaf, time), next);
 }
 
 static void as_a_walk_over_all(void **state)
