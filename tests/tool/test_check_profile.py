@@ -154,7 +154,8 @@ class Profile(unittest.TestCase):
 
     def test_P3_clock(self) -> None:
         """The times are put right by the dump's mapping, and no sample seems to be too early."""
-        recording = self.own(Recording(options=()))
+        # One function: of several, loaded with pauses, a later one's first sample is nearer to its load.
+        recording = self.own(Recording(*WORKLOAD, "lines", options=()))
         whole = recording.dump.read_bytes()
 
         def opened_earlier(by: int) -> Checked:
