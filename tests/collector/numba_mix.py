@@ -47,9 +47,10 @@ for function in FUNCTIONS:
                 address = library.get_pointer_to_function(made.name)
                 print(json.dumps([made.name, address, ctypes.string_at(address, 64).hex()]))
 sys.stdout.flush()
-end = time.time() + float(sys.argv[1])
+# The processor's, so that a busy machine changes nothing.
+end = time.process_time() + float(sys.argv[1])
 rounds = 0
-while time.time() < end:
+while time.process_time() < end:
     primes(4000), spin(200000), logistic(200000)
     rounds += 1
 print(rounds, file=sys.stderr)

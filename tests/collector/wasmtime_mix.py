@@ -59,9 +59,10 @@ def functions():
 
 functions()
 sys.stdout.flush()
-end = time.time() + float(sys.argv[1])
+# The processor's, so that a busy machine changes nothing.
+end = time.process_time() + float(sys.argv[1])
 rounds = 0
-while time.time() < end:
+while time.process_time() < end:
     exports["fib"](store, 20)
     exports["spin"](store, 200000)
     rounds += 1
