@@ -171,6 +171,7 @@ class Attached(Jvmti):
                     [JDK / "bin" / "jcmd", java.pid, "Compiler.codecache"]).stdout)
             finally:
                 java.kill()
+                pathlib.Path(f"/tmp/.java_pid{java.pid}").unlink(missing_ok=True)  # jcmd's socket
         names = {load.name for load in loads(dump)}
         self.assertLessEqual({"Shapes$Square.area()", "Interpreter", "itable stub"}, names)
         self.recording.inject()
