@@ -31,10 +31,11 @@ static void heirs_are(const struct forks *forks, uint32_t pid, const struct heir
     free(heirs);
 }
 
-/* A grandchild has the memory as it was when its parent was forked, if that was earlier. */
+/* A grandchild has the memory as it was when its parent was forked, if that was earlier. Of two processes with one
+ * pid it is the first. */
 static void children_and_grandchildren(void **state)
 {
-    static const struct fork_event events[] = {{30, 4, 3}, {20, 3, 2}, {50, 2, 1}, {10, 9, 8}};
+    static const struct fork_event events[] = {{70, 3, 2}, {30, 4, 3}, {20, 3, 2}, {50, 2, 1}, {10, 9, 8}};
     static const struct heir of_1[] = {{1, UINT64_MAX}, {2, 50}, {3, 20}, {4, 20}};
     static const struct heir of_8[] = {{8, UINT64_MAX}, {9, 10}};
     struct forks forks = {0};

@@ -147,6 +147,15 @@ static void unwind(const struct fixture *fixture, struct told *told, const struc
     }
 }
 
+/* A file's pieces are in order, and none lies over another. */
+static void check_file(const struct layout_file *file)
+{
+    for (uint64_t i = 1; i < file->count; i++) {
+        const struct placed *const before = &file->pieces[i - 1], *const after = before + 1;
+        assert_true(after->address >= before->address + before->piece->code_size);
+    }
+}
+
 static void check_layout(struct fixture *fixture, struct ranges *foreign)
 {
     struct ranges occupied = {0};
@@ -158,6 +167,8 @@ static void check_layout(struct fixture *fixture, struct ranges *foreign)
     told.count = 0;
     for (uint64_t i = 0; i < fixture->all.count; i++)
         unwind(fixture, &told, &fixture->uses[i]);
+    for (uint32_t i = 0; i < fixture->layout.file_count; i++)
+        check_file(&fixture->layout.files[i]);
     for (uint32_t i = 0; i < LOADS; i++) /* also what was never in use has a name */
         mapped(&fixture->layout, fixture->lives[i].address, fixture->lives[i].begin);
     jd_layout_free(&fixture->layout);
@@ -287,6 +298,37 @@ static void neighbours_are_mapped_together(void **state)
     jd_ranges_free(&occupied);
 }
 
+/* And nothing that has no bytes, or reaches beyond the last address. */
+static void only_what_was_sampled(void **state)
+{
+    (void)state;
+    enum { COUNT = 6, SIZE = 16 };
+    static const unsigned char marks[COUNT] = {MARK_SAMPLED, MARK_EARLY, MARK_SAMPLED | MARK_EARLY, MARK_SAMPLED,
+                                               MARK_SAMPLED, MARK_SAMPLED};
+    const uint64_t addresses[COUNT] = {base, base + 65536, base + 131072, base + 262144, UINT64_MAX - SIZE,
+                                       UINT64_MAX - SIZE + 1};
+    static const uint32_t all[] = {0, 1, 2, 4}, sampled[] = {0, 2, 4};
+    struct piece pieces[COUNT];
+    struct life lives[COUNT];
+    const struct history history = {
+        .pieces = pieces, .piece_count = COUNT, .lives = lives, .life_count = COUNT};
+    struct ranges none = {0};
+    for (uint32_t i = 0; i < COUNT; i++) {
+        pieces[i] = (struct piece){.code_size = i == 3 ? 0 : SIZE};
+        lives[i] = (struct life){.address = addresses[i], .begin = i, .end = UINT64_MAX, .piece = i};
+    }
+    for (int only = 0; only < 2; only++) {
+        const struct layout_options options = {.occupied = &none, .marks = marks, .only_sampled = only == 1};
+        const uint32_t *const expected = only == 1 ? sampled : all;
+        struct layout layout;
+        assert_true(jd_layout_plan(&layout, &history, &options));
+        assert_int_equal(layout.mapping_count, only == 1 ? 3 : 4);
+        for (uint32_t i = 0; i < layout.mapping_count; i++)
+            assert_int_equal(layout.mappings[i].address, addresses[expected[i]]);
+        jd_layout_free(&layout);
+    }
+}
+
 /* Holes, against an array of flags. */
 static void holes_are_taken_once(void **state)
 {
@@ -337,6 +379,7 @@ int main(void)
         cmocka_unit_test(regions_around_a_library),
         cmocka_unit_test(one_file_where_nothing_is_used_again),
         cmocka_unit_test(neighbours_are_mapped_together),
+        cmocka_unit_test(only_what_was_sampled),
         cmocka_unit_test(holes_are_taken_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
