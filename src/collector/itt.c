@@ -91,13 +91,20 @@ static bool is_empty(const char *text)
     return text == NULL || text[0] == '\0';
 }
 
-/* Whether the class is in the name already: `a::b`, `Class.b`. What is in parentheses are arguments. */
+static bool is_of_a_word(char character)
+{
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+           (character >= '0' && character <= '9') || character == '_' || (unsigned char)character >= 0x80;
+}
+
+/* Whether the class is in the name already: `a::b`, `Class.b`, but not `Classify`. What is in parentheses are
+ * arguments. */
 static bool is_qualified(const char *name, const char *class_name)
 {
-    const size_t end = strcspn(name, "(");
+    const size_t end = strcspn(name, "("), length = strlen(class_name);
     const char *const colons = strstr(name, "::");
     return (colons != NULL && (size_t)(colons - name) < end) ||
-           strncmp(name, class_name, strlen(class_name)) == 0;
+           (strncmp(name, class_name, length) == 0 && !is_of_a_word(name[length]));
 }
 
 /* What the profiler shows: to be freed. NULL: out of memory. */

@@ -62,14 +62,14 @@ class Loads(unittest.TestCase):
         def scenario() -> None:
             copy = itt.Copy()
             cases = [(None, None), (b"", b"C"), (b"f", b"C"), (b"C.g", b"C"), (b"A::h", b"C"),
-                     (b"k(std::string)", b"C"), (b"l", b"")]
+                     (b"k(std::string)", b"C"), (b"l", b""), (b"Count", b"C"), (b"C", b"C")]
             for number, (name, class_name) in enumerate(cases, 1):
                 copy.load(number, name, self.memory.address + number * SIZE, SIZE,
                           class_name=class_name)
 
         self.assertEqual(self.names(itt.Child(scenario)),
                          ["itt_method_1", "itt_method_2", "C::f", "C.g", "A::h", "C::k(std::string)",
-                          "l"])
+                          "l", "C::Count", "C"])
 
     def test_regions(self) -> None:
         """The same id again: what a region does not say is that of the first."""
