@@ -21,7 +21,9 @@ TOOL_NAME = "shows, checks and converts the jitdump files of just-in-time compil
 TOOL_SYNOPSIS = ["jitdump *command* [*option* ...] *file* ...", "jitdump [*command*] --help"]
 FORMAT_NAME = "the file in which a just-in-time compiler describes its code"
 TROUBLESHOOTING_NAME = "what to do when a profile of generated code is not as it should be"
-SEE_ALSO = ["jitdump(1)", "jitdump(3)", "jitdump(5)"]
+SEE_ALSO = ["jitdump(1)", "jitdump(3)", "jitdump(5)", "jitdump-troubleshooting(7)"]
+PAGES = {"tool.md": "jitdump(1)", "format.md": "jitdump(5)", "troubleshooting.md": "jitdump-troubleshooting(7)"}
+OTHER_PAGES = "What is called NAME.md here is a page of docs/ in the sources; Debian's libjitdump-dev has them too."
 
 
 class Item(NamedTuple):
@@ -159,8 +161,8 @@ def render(page: str, section: int, date: str, text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page_text(name: str, description: str, synopsis: str, body: str, see_also: List[str]) -> str:
-    others = ", ".join(escape(other) for other in see_also)
+def page_text(name: str, description: str, synopsis: str, body: str, see_also: List[str], more: str = "") -> str:
+    others = ", ".join(escape(other) for other in see_also) + (f"\n\n{more}" if more else "")
     return (f"# NAME\n\n{escape(name)} - {escape(description)}\n\n# SYNOPSIS\n\n{synopsis}\n\n"
             f"# DESCRIPTION\n\n{body}\n\n# SEE ALSO\n\n{others}\n")
 
@@ -222,10 +224,11 @@ def overview(items: List[Item]) -> str:
 
 
 def document(path: pathlib.Path) -> str:
-    """A document's text below its title, with its headings one level up and its links' texts alone."""
+    """A document's text below its title, with its headings one level up, and its links' texts alone: of a document
+    that is a man page, that page's name."""
     text = path.read_text(encoding="utf-8").split("\n", 1)[1]
     text = re.sub(r"^##(#*) (.*)", lambda match: f"#{match[1]} {match[2]}", text, flags=re.M)
-    return re.sub(r"(?<!!)\[([^\]\n]+)\]\([^)\s]+\)", r"\1", text)
+    return re.sub(r"(?<!!)\[([^\]\n]+)\]\([^)\s]+\)", lambda match: PAGES.get(match[1], match[1]), text)
 
 
 def newest_date() -> str:
@@ -245,13 +248,13 @@ def main() -> None:
     pages = [(name, 3, text) for name, text in header_pages(header)]
     pages.append(("jitdump", 1, page_text(
         "jitdump", TOOL_NAME, "\n\n".join(TOOL_SYNOPSIS), document(PROJECT / "docs" / "tool.md"),
-        SEE_ALSO[1:])))
+        SEE_ALSO[1:], OTHER_PAGES)))
     pages.append(("jitdump", 5, page_text(
         "jitdump", FORMAT_NAME, "jit-*pid*.dump", document(PROJECT / "docs" / "format.md"),
-        SEE_ALSO[:2])))
+        SEE_ALSO[:2] + SEE_ALSO[3:], OTHER_PAGES)))
     pages.append(("jitdump-troubleshooting", 7, page_text(
         "jitdump-troubleshooting", TROUBLESHOOTING_NAME, "jitdump check *dump* *perf.data*",
-        document(PROJECT / "docs" / "troubleshooting.md"), SEE_ALSO)))
+        document(PROJECT / "docs" / "troubleshooting.md"), SEE_ALSO[:3], OTHER_PAGES)))
     for name, section, text in pages:
         path = folder / f"man{section}" / f"{name}.{section}"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -43,6 +43,11 @@ def main() -> int:
             print(lint.stdout + lint.stderr)
             failed = True
 
+    for page in pages:
+        if files := re.findall(r"(?<!/)\b(?:tool|format|troubleshooting)\.md", rendered(page)):
+            print(f"{page.name} speaks of {files[0]}, which is a page, too")
+            failed = True
+
     header = (project / "include/jitdump.h").read_text(encoding="utf-8")
     described = 0
     # A comment that begins in the first column, with the declaration right below it.
