@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static bool colours;
@@ -90,8 +91,12 @@ int output_finish(int status)
             first_error = errno;
     }
     if (pager != NULL) {
-        pclose(pager);
-        return status;
+        const int ended = pclose(pager);
+        /* As a shell says that there is none. */
+        if (!WIFEXITED(ended) || WEXITSTATUS(ended) < STATUS_NOT_RUN)
+            return status;
+        complain("the pager that $PAGER names can't be run: --no-pager does without");
+        return STATUS_TROUBLE;
     }
     if (!failed)
         return status;

@@ -260,6 +260,9 @@ class CommandLine(unittest.TestCase):
         self.assertNotIn("paged:", self.on_terminal("dump", "--no-pager", path, PAGER=pager))
         self.assertNotIn(b"paged:", tool.run("dump", path, env={**os.environ, "PAGER": pager}).out)
         self.on_terminal("dump", path, PAGER="true")  # that a user leaves it is no error
+        status, text = terminal.run([tool.TOOL, "dump", path], "stdout",
+                                    env={**os.environ, "TERM": "xterm", "PAGER": "/nowhere/less"})
+        self.assertEqual(status, 2)  # nothing was shown
 
     def test_completion(self) -> None:
         """Each option of --help is completed, and no other."""
