@@ -90,7 +90,7 @@ static void find_alone(struct planning *planning)
     for (uint64_t i = 0; i < planning->slot_count; i++) {
         struct slot *const slot = &planning->slots[i];
         slot->order = (uint32_t)i;
-        const bool before = i > 0 && end > slot->life->address;
+        const bool before = end > slot->life->address;
         const bool behind =
             i + 1 < planning->slot_count && slot[1].life->address < end_of(slot);
         slot->alone = !before && !behind && !slot->is_early;
@@ -114,9 +114,6 @@ static bool choose_layers(struct planning *planning, uint32_t lowest)
 {
     uint32_t room = lowest;
     planning->layer_count = lowest;
-    if (lowest != 0 &&
-        (planning->layer_ends = calloc(lowest, sizeof(*planning->layer_ends))) == NULL)
-        return false;
     for (uint64_t i = 0; i < planning->slot_count; i++) {
         struct slot *const slot = &planning->slots[i];
         uint32_t layer = lowest;

@@ -298,6 +298,66 @@ static void neighbours_are_mapped_together(void **state)
     jd_ranges_free(&occupied);
 }
 
+/* Each life is mapped where it lies, from where its piece is. What is packed lies close by, at multiples of 16.
+ * Returns how many pieces are. */
+static uint64_t check_bytes(struct fixture *fixture, const struct layout_options *options)
+{
+    struct layout *const layout = &fixture->layout;
+    uint64_t packed = 0;
+    assert_true(jd_layout_plan(layout, &fixture->history, options));
+    for (uint32_t i = 0; i < LOADS; i++) {
+        const struct life *const life = &fixture->lives[i];
+        const struct layout_mapping *const mapping = mapped(layout, life->address, life->begin);
+        const uint64_t in_file = mapping->file_address + (life->address - mapping->address);
+        assert_true(has_piece(&layout->files[mapping->file], &fixture->pieces[life->piece], in_file));
+        assert_true(layout->files[mapping->file].packed || in_file == life->address);
+    }
+    for (uint32_t i = 0; i < layout->file_count; i++) {
+        const struct layout_file *const file = &layout->files[i];
+        check_file(file);
+        for (uint64_t of = 0; file->packed && of < file->count; of++, packed++) {
+            const struct placed *const piece = &file->pieces[of];
+            assert_int_equal(piece->address % 16, 0);
+            assert_true(of == 0 || piece->address - (piece - 1)->address < (piece - 1)->piece->code_size + 16);
+        }
+    }
+    return packed;
+}
+
+static void what_is_packed(void **state)
+{
+    (void)state;
+    static struct fixture fixture;
+    static const char names[][2] = {"a", "b", "c"};
+    struct ranges none = {0};
+    for (uint64_t seed = 1, of_names = 1; seed <= 10; seed++) {
+        make_history(&fixture, seed, SPAN);
+        struct layout_options options = {.occupied = &none, .foreign = &none};
+        assert_int_equal(check_bytes(&fixture, &options), 0);
+        const uint32_t layers = fixture.layout.file_count;
+        jd_layout_free(&fixture.layout);
+        for (options.layer_max = 1; options.layer_max <= layers; options.layer_max++) {
+            const uint64_t packed = check_bytes(&fixture, &options);
+            assert_int_equal(fixture.layout.file_count,
+                             options.layer_max < layers ? options.layer_max + 1 : layers);
+            assert_int_equal(packed != 0, options.layer_max < layers);
+            jd_layout_free(&fixture.layout);
+        }
+        for (uint32_t i = 0; i < LOADS; i++)
+            fixture.pieces[i].name =
+                (struct span){(const unsigned char *)names[random_number(&of_names, 3)], 1};
+        options = (struct layout_options){.occupied = &none, .foreign = &none, .by_name = true};
+        assert_int_equal(check_bytes(&fixture, &options), LOADS);
+        for (uint64_t i = 1; i < LOADS; i++) { /* a piece's index is when it was loaded */
+            const struct piece *const one = fixture.layout.placed[i - 1].piece;
+            const struct piece *const next = fixture.layout.placed[i].piece;
+            const int order = memcmp(one->name.data, next->name.data, 1);
+            assert_true(order < 0 || (order == 0 && one < next));
+        }
+        jd_layout_free(&fixture.layout);
+    }
+}
+
 /* And nothing that has no bytes, or reaches beyond the last address. */
 static void only_what_was_sampled(void **state)
 {
@@ -312,21 +372,61 @@ static void only_what_was_sampled(void **state)
     struct life lives[COUNT];
     const struct history history = {
         .pieces = pieces, .piece_count = COUNT, .lives = lives, .life_count = COUNT};
+    struct code_use of[COUNT];
+    const struct code_uses uses = {.of = of, .count = COUNT};
+    struct epochs epochs;
     struct ranges none = {0};
     for (uint32_t i = 0; i < COUNT; i++) {
+        of[i] = (struct code_use){COUNT, i};
         pieces[i] = (struct piece){.code_size = i == 3 ? 0 : SIZE};
         lives[i] = (struct life){.address = addresses[i], .begin = i, .end = UINT64_MAX, .piece = i};
     }
-    for (int only = 0; only < 2; only++) {
-        const struct layout_options options = {.occupied = &none, .marks = marks, .only_sampled = only == 1};
-        const uint32_t *const expected = only == 1 ? sampled : all;
+    assert_true(jd_epochs_find(&epochs, &history, &uses));
+    for (int round = 0; round < 4; round++) {
+        const bool only = round % 2 == 1;
+        const struct layout_options options = {.occupied = &none, .foreign = &none, .marks = marks, .only_sampled = only,
+                                               .epochs = round < 2 ? NULL : &epochs};
+        const uint32_t *const expected = only ? sampled : all;
         struct layout layout;
         assert_true(jd_layout_plan(&layout, &history, &options));
-        assert_int_equal(layout.mapping_count, only == 1 ? 3 : 4);
+        assert_int_equal(layout.mapping_count, only ? 3 : 4);
         for (uint32_t i = 0; i < layout.mapping_count; i++)
             assert_int_equal(layout.mappings[i].address, addresses[expected[i]]);
         jd_layout_free(&layout);
     }
+    jd_epochs_free(&epochs);
+}
+
+/* Where clocks are not exact, code may seem to be in use before it is loaded, in epochs that begin before, too. */
+static void nothing_is_mapped_before_its_load(void **state)
+{
+    (void)state;
+    enum { COUNT = 4, LAST = COUNT - 1, SIZE = 16 };
+    static struct code_use of[] = {{1, LAST}, {2, 0}, {3, LAST}};
+    static const struct code_uses uses = {.of = of, .count = 3};
+    struct piece pieces[COUNT];
+    struct life lives[COUNT];
+    const struct history history = {
+        .pieces = pieces, .piece_count = COUNT, .lives = lives, .life_count = COUNT};
+    struct ranges none = {0};
+    struct epochs epochs;
+    struct layout layout;
+    uint64_t mapped_count = 0;
+    for (uint32_t i = 0; i < COUNT; i++) { /* the last one in the place of the first */
+        pieces[i] = (struct piece){.code_size = SIZE};
+        lives[i] = (struct life){
+            .address = base + i % LAST * 4096, .begin = i + UINT64_C(1), .end = UINT64_MAX, .piece = i};
+    }
+    const struct layout_options options = {.occupied = &none, .foreign = &none, .epochs = &epochs};
+    assert_true(jd_epochs_find(&epochs, &history, &uses));
+    assert_int_equal(epochs.count, 3);
+    assert_true(jd_layout_plan(&layout, &history, &options));
+    for (uint64_t i = 0; i < layout.mapping_count; i++)
+        if (layout.mappings[i].address == base)
+            mapped_count += layout.mappings[i].time == lives[LAST].begin;
+    assert_int_equal(mapped_count, 2);
+    jd_layout_free(&layout);
+    jd_epochs_free(&epochs);
 }
 
 /* Holes, against an array of flags. */
@@ -379,7 +479,9 @@ int main(void)
         cmocka_unit_test(regions_around_a_library),
         cmocka_unit_test(one_file_where_nothing_is_used_again),
         cmocka_unit_test(neighbours_are_mapped_together),
+        cmocka_unit_test(what_is_packed),
         cmocka_unit_test(only_what_was_sampled),
+        cmocka_unit_test(nothing_is_mapped_before_its_load),
         cmocka_unit_test(holes_are_taken_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
