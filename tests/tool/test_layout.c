@@ -443,6 +443,9 @@ static void holes_are_taken_once(void **state)
             assert_true(jd_ranges_add(&ranges, (uint64_t)begin * PAGE, (uint64_t)end * PAGE));
             for (uint32_t page = begin; page < end; page++)
                 taken[page] = true;
+            const uint64_t asked = 1 + random_number(&seed, PAGES - 1);
+            assert_int_equal(jd_ranges_overlap(&ranges, asked * PAGE, (asked + 1) * PAGE), taken[asked]);
+            assert_false(jd_ranges_overlap(&ranges, asked * PAGE + 1, asked * PAGE + 1));
         }
         for (unsigned i = 0; i < 100; i++) {
             const uint32_t end = 1 + random_number(&seed, PAGES - 1);
