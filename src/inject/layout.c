@@ -241,13 +241,11 @@ static bool make_files(struct layout *layout, const struct planning *planning)
         layout->placed[i] =
             (struct placed){planning->slots[i].piece, planning->slots[i].file_address};
     for (uint64_t begin = 0; begin < planning->slot_count;) {
-        uint64_t end = begin;
+        uint64_t end = begin + 1; /* of what is larger than any file may be the writer says so */
         while (end < planning->slot_count &&
-               belong_together(planning, &planning->slots[begin], &planning->slots[end]))
+               belong_together(planning, &planning->slots[begin], &planning->slots[end]) &&
+               elf_reaches(&layout->placed[begin], &layout->placed[end]))
             end++;
-        size_t reach = elf_reach(layout->placed + begin, (size_t)(end - begin));
-        if (reach == 0)
-            reach = 1; /* larger than any file may be: the writer says so */
         if (layout->file_count == room) {
             room = room < 16 ? 16 : 2 * room;
             struct layout_file *const grown = realloc(layout->files, room * sizeof(*grown));
@@ -257,10 +255,10 @@ static bool make_files(struct layout *layout, const struct planning *planning)
         }
         struct layout_file *const file = &layout->files[layout->file_count++];
         *file = (struct layout_file){.pieces = layout->placed + begin,
-                                     .count = reach,
+                                     .count = end - begin,
                                      .packed = planning->slots[begin].is_packed};
         set_load(file, planning, &planning->slots[begin]);
-        begin += reach;
+        begin = end;
     }
     return true;
 }

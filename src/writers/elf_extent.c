@@ -4,11 +4,16 @@
 
 enum { PAGE = 4096 };
 
+bool elf_reaches(const struct placed *first, const struct placed *piece)
+{
+    const uint64_t distance = piece->address - first->address;
+    return distance < ELF_REACH && piece->piece->code_size < ELF_REACH - distance;
+}
+
 size_t elf_reach(const struct placed *pieces, size_t count)
 {
     size_t i = 0;
-    while (i < count && pieces[i].address - pieces[0].address < ELF_REACH &&
-           pieces[i].piece->code_size < ELF_REACH - (pieces[i].address - pieces[0].address))
+    while (i < count && elf_reaches(&pieces[0], &pieces[i]))
         i++;
     return i;
 }

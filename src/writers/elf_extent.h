@@ -6,6 +6,7 @@
 
 #include "writers/placed.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@
 
 /* How far below the end of the code a hole may begin. */
 #define ELF_HOLE_REACH UINT64_C(0x7fff0000)
+
+/* Whether a file that begins with the piece `first` can hold one that lies behind it, or itself. */
+bool elf_reaches(const struct placed *first, const struct placed *piece);
 
 /* How many of the pieces, which ascend, one file can hold from the first on: relative addresses of
  * unwinding data reach 2 GiB. 0 if there are none. */
