@@ -4,26 +4,24 @@
  */
 #define _GNU_SOURCE
 #include "asked.h"
+#include "directories.h"
 #include "faults.h"
 #include "model.h"
+#include "options.h"
 #include "target.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define DUMPS 2
 #define CALLS_MAX 60
 #define MANY_MAX 9
 #define MARK_ERRNO 4321
 
 const char *target_output;
 
-static char directories[DUMPS][PATH_MAX - 64];
 static struct model models[DUMPS];
 static struct description descriptions[CALLS_MAX];
 static uint32_t description_count;
@@ -40,127 +38,19 @@ static uint32_t description_count;
             wrong("result", (uint64_t)-(int64_t)result, 0);                                        \
     } while (0)
 
-static void remove_directories(void);
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
     describe_init();
-    /* On a disk, the disk would be what is tested. */
-    char root[] = "/dev/shm/jitdump-fuzz-XXXXXX", fallback[] = "/tmp/jitdump-fuzz-XXXXXX";
-    const char *made = mkdtemp(root);
-    if (made == NULL)
-        made = mkdtemp(fallback);
-    if (made == NULL || chdir(made) != 0) {
-        perror("mkdtemp");
-        exit(1);
-    }
-    for (int i = 0; i < DUMPS; i++) {
-        snprintf(directories[i], sizeof(directories[i]), "%s/%d", made, i);
-        if (mkdir(directories[i], 0700) != 0)
-            exit(1);
-    }
-    atexit(remove_directories);
+    directories_make();
     return 0;
-}
-
-static void remove_files(const char *directory)
-{
-    DIR *stream = opendir(directory);
-    for (struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;)
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(stream), entry->d_name, 0);
-    if (stream != NULL)
-        closedir(stream);
-}
-
-/* Of the process and its children: each input's first pid is the same. */
-static void remove_perf_maps(void)
-{
-    for (uint32_t pid = faults_first_pid(); pid <= faults_pid(); pid++) {
-        char path[64];
-        snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
-        unlink(path);
-    }
-}
-
-static void remove_directories(void)
-{
-    for (int i = 0; i < DUMPS; i++) {
-        remove_files(directories[i]);
-        rmdir(directories[i]);
-    }
-    *strrchr(directories[0], '/') = '\0';
-    remove_files(directories[0]);
-    rmdir(directories[0]);
 }
 
 /* The memory of strings and arrays lives until the input's end. */
 static struct description *new_description(void)
 {
     return &descriptions[description_count++];
-}
-
-static uint64_t take_option(struct input *input, const uint64_t choices[4])
-{
-    const uint8_t choice = take_u8(input);
-    return choice < 240 ? choices[choice & 3] : take_hostile(input);
-}
-
-static struct jitdump_options take_options(struct input *input, struct description *strings)
-{
-    static const uint64_t sizes[4] = {0, 4096, 5000, 100000};
-    static const uint64_t intervals[4] = {0, 1, 1000000, UINT64_C(3600000000000)};
-    static const uint64_t limits[4] = {0, 0, 4096, 60000};
-    static const uint32_t machines[4] = {0, 62, 183, 243};
-    const uint8_t bits = take_u8(input), modes = take_u8(input);
-    struct jitdump_options options = {
-        .struct_size = sizeof(options),
-        .flags = bits & 15,
-        .flush_mode = (modes & 3) % 3,
-        .dialect = (modes >> 2 & 3) % 3,
-        .elf_mach = machines[modes >> 4 & 3],
-        .flush_bytes = take_option(input, sizes),
-        .flush_interval_ns = take_option(input, intervals),
-        .size_limit = take_option(input, limits),
-    };
-    if ((bits & 0x30) == 0x30)
-        options.flags |= JITDUMP_PERF_MAP;
-    if ((bits & 0x30) == 0x20)
-        options.flags |= JITDUMP_EMPTY_AT_CLOSE;
-    if ((bits & 0x40) == 0 && options.dialect == JITDUMP_DIALECT_SAMPLY_2023)
-        options.flags |= JITDUMP_TIER_RECORDS;
-    if ((bits & 0xc0) == 0xc0)
-        options.track = take_string(strings, input);
-    if ((modes & 0xc0) != 0xc0)
-        return options;
-    uint32_t *const fields[] = {&options.struct_size, &options.flags, &options.clock,
-                                &options.flush_mode,  &options.elf_mach, &options.dialect};
-    const uint8_t field = take_u8(input);
-    *fields[field % 6] = field < 128 ? (uint32_t)take_hostile(input) : take_u8(input);
-    /* The model knows one dump to a handle, and the fork handlers are all that a child has here. */
-    options.flags &= ~(uint32_t)(JITDUMP_SHARED | JITDUMP_NO_ATFORK);
-    return options;
-}
-
-static const char *take_directory(struct input *input, int which)
-{
-    static char path[5000];
-    const uint8_t choice = take_u8(input);
-    if (choice < 240)
-        return directories[which];
-    switch (choice & 3) {
-    case 0:
-        return "/nowhere";
-    case 1:
-        return "/dev/null";
-    case 2:
-        memset(path, 'x', sizeof(path) - 1);
-        return path;
-    default:
-        return NULL; /* the one where we are */
-    }
 }
 
 static void open_dump(struct input *input, int which)
@@ -171,7 +61,7 @@ static void open_dump(struct input *input, int which)
         unsigned char beyond[BEYOND_SIZE];
     } given = {.options = take_options(input, new_description())};
     struct jitdump_options options = given.options;
-    options.directory = take_directory(input, which);
+    options.directory = take_directory(input, directories[which]);
     const size_t message_size = take_u8(input);
     char *message = malloc(message_size + 1);
     memset(message, 'x', message_size + 1);
@@ -556,9 +446,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         close_dump(&models[i]);
     expect("descriptors", (uint64_t)faults_descriptors(), 0);
     expect("mappings", (uint64_t)faults_mappings(), 0);
-    for (int i = 0; i < DUMPS; i++)
-        remove_files(directories[i]);
-    remove_perf_maps();
+    directories_empty();
     for (uint32_t i = 0; i < description_count; i++)
         describe_end(&descriptions[i]);
     return 0;
