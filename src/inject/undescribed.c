@@ -28,6 +28,7 @@ struct program {
 
     struct scanned_mapping **mappings; /* by time */
     uint64_t count;
+    bool generates; /* some of them are of generated code */
     struct indexed_life *places; /* of the mappings; NULL: nobody has asked yet */
     struct life_index index;
 
@@ -169,9 +170,10 @@ static void give_mappings(struct searching *searching)
         struct program *const program = &searching->programs[i], *const later = program + 1;
         const bool is_last = i + 1 == searching->count || later->pid != program->pid;
         program->mappings = mappings + next;
-        while (next < searching->scan->mapping_count && mappings[next]->pid == program->pid &&
-               (is_last || mappings[next]->time < later->since))
-            next++;
+        for (; next < searching->scan->mapping_count && mappings[next]->pid == program->pid &&
+               (is_last || mappings[next]->time < later->since);
+             next++)
+            program->generates = program->generates || is_generated(mappings[next]);
         program->count = (uint64_t)(mappings + next - program->mappings);
     }
 }
@@ -306,10 +308,34 @@ static bool take_sample(const struct searching *searching, const struct perf_sam
     return true;
 }
 
+/* In what it has mapped, or what it was forked from. */
+static bool may_run_generated_code(const struct searching *searching, const struct program *program)
+{
+    uint64_t until = UINT64_MAX;
+    for (unsigned generation = 0; program != NULL && generation < MAX_ANCESTORS; generation++) {
+        if (program->generates)
+            return true;
+        program = parent_of(searching, program, &until);
+    }
+    return false;
+}
+
+/* In most profiles there is nothing to find: to read their samples for it took an eighth of the injection. */
+static bool is_worth_reading(const struct searching *searching)
+{
+    for (uint64_t i = 0; i < searching->count; i++)
+        if (!searching->programs[i].is_described &&
+            may_run_generated_code(searching, &searching->programs[i]))
+            return true;
+    return false;
+}
+
 static bool read_samples(const struct searching *searching, struct undescribed *undescribed,
                          struct perf_data *data)
 {
     struct perf_event event;
+    if (!is_worth_reading(searching))
+        return true;
     jd_perf_data_rewind(data);
     while (jd_perf_data_next(data, &event)) {
         struct perf_sample sample;

@@ -15,7 +15,7 @@ struct undescribed_process {
 struct undescribed {
     struct undescribed_process *processes; /* by pid */
     uint64_t count;
-    uint64_t user_samples; /* of the whole profile, in user mode */
+    uint64_t user_samples; /* of the whole profile, in user mode; not counted if none can be such */
 };
 
 /* The dumps are those that the scan knows, read or not, and those of the processes `pids`. A process has a dump

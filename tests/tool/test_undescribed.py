@@ -88,6 +88,21 @@ class RandomProcesses(Folder):
                 self.assertEqual(self.told(), lines)
         self.assertTrue(len(lengths) > 3 or ROUNDS < 60, lengths)
 
+    def test_dump_after_the_fork(self) -> None:
+        """What is in it is the parent's alone, and the child has nothing but what the parent has mapped."""
+        made = random_processes.Profile(random.Random(SEED), 0, 1)
+        parent, = made.processes
+        steps = (lambda: made.put(parent, 1, 4, random_processes.OTHER_NAMES[0], True), lambda: made.fork(parent),
+                 lambda: made.open_dump(parent),
+                 *(lambda: [made.sample(process) for process in made.processes] for _ in range(50)))
+        for step in steps:
+            made.time += 100
+            step()
+        made.write(self.data)
+        (samples, pid, _), = made.expected()
+        self.assertEqual((samples > 20, pid), (True, parent.pid + 1))
+        self.assertEqual(self.told(), lines_for(made.expected(), made.user_samples))
+
     def test_one_more(self) -> None:
         """A line that is a sum of one process names that."""
         for seed in range(SEED, SEED + 1000):
