@@ -4,14 +4,12 @@
 #include "reader/sort.h"
 #include "writers/described_texts.h"
 
-/* How far back the parents of a process are followed. */
-enum { MAX_ANCESTORS = 16 };
-
 void jd_profile_scan_free(struct profile_scan *scan)
 {
     free(scan->mappings);
     free(scan->by_file);
     jd_forks_free(&scan->forks);
+    free(scan->names);
     free(scan->dumps);
     *scan = (struct profile_scan){0};
 }
@@ -78,8 +76,7 @@ static bool add_dump(struct profile_scan *scan, const struct scanned_mapping *ma
 {
     for (uint64_t i = 0; i < scan->dump_count; i++) {
         struct scanned_mapping *const known = &scan->dumps[i];
-        if (known->pid != mapping->pid || known->name.size != mapping->name.size ||
-            memcmp(known->name.data, mapping->name.data, (size_t)known->name.size) != 0)
+        if (!of_one_file(known, mapping))
             continue;
         if (known->time == 0)
             *known = *mapping;
@@ -125,6 +122,27 @@ static enum scan_error take_fork(struct profile_scan *scan, const struct perf_da
     return jd_forks_add(&scan->forks, &fork) ? SCAN_OK : SCAN_NO_MEMORY;
 }
 
+/* One that can't be read costs a name, not the profile. */
+static enum scan_error take_name(struct profile_scan *scan, const struct perf_data *data,
+                                 const struct perf_event *event)
+{
+    struct cursor cursor = jd_perf_event_cursor(data, event);
+    const uint32_t pid = cursor_u32(&cursor, "");
+    const uint32_t tid = cursor_u32(&cursor, "");
+    const struct span name = cursor_string(&cursor, "");
+    if (cursor.error != NULL || pid != tid)
+        return SCAN_OK;
+    struct scanned_name *const grown =
+        grow(scan->names, &scan->name_capacity, scan->name_count + 1, sizeof(*grown));
+    if (grown == NULL)
+        return SCAN_NO_MEMORY;
+    scan->names = grown;
+    const uint64_t time = jd_perf_event_time(data, event);
+    grown[scan->name_count++] = (struct scanned_name){
+        time != UINT64_MAX ? time : 0, pid, (event->misc & PERF_MISC_COMM_EXEC) != 0, name};
+    return SCAN_OK;
+}
+
 static enum scan_error take_event(struct profile_scan *scan, const struct perf_data *data,
                                   const struct perf_event *event, struct problem *problem)
 {
@@ -134,6 +152,8 @@ static enum scan_error take_event(struct profile_scan *scan, const struct perf_d
         return take_mapping(scan, data, event, problem);
     case PERF_EVENT_FORK:
         return take_fork(scan, data, event, problem);
+    case PERF_EVENT_COMM:
+        return take_name(scan, data, event);
     case PERF_EVENT_TIME_CONV:
         scan->conversion = jd_perf_conversion(data, event);
         return SCAN_OK;
@@ -257,7 +277,7 @@ bool jd_scan_descends(const struct profile_scan *scan, uint32_t pid, uint32_t an
 {
     for (unsigned generation = 0; pid != ancestor; generation++) {
         const struct fork_event *const from = jd_forks_find(&scan->forks, pid);
-        if (from == NULL || generation == MAX_ANCESTORS)
+        if (from == NULL || generation == SCAN_ANCESTORS)
             return false;
         pid = from->parent;
     }
@@ -268,7 +288,7 @@ bool jd_scan_occupied(const struct profile_scan *scan, uint32_t pid, enum scan_o
                       struct ranges *occupied)
 {
     uint64_t until = UINT64_MAX;
-    for (unsigned generation = 0; generation < MAX_ANCESTORS; generation++) {
+    for (unsigned generation = 0; generation < SCAN_ANCESTORS; generation++) {
         if (!add_own(scan, pid, until, by, occupied))
             return false;
         const struct fork_event *const from = jd_forks_find(&scan->forks, pid);

@@ -1,6 +1,6 @@
 /*
- * What a profile says of the address spaces of its processes: what was mapped where and when, who was
- * forked from whom, and which of the files were dumps.
+ * What a profile says of its processes: what was mapped where and when, who was forked from whom, what they
+ * were called, and which of the files were dumps.
  *
  * Names point into the profile.
  */
@@ -11,6 +11,9 @@
 #include "inject/ranges.h"
 #include "reader/equal_spans.h"
 #include "reader/perf_event.h"
+
+/* How far back the parents of a process are followed. */
+enum { SCAN_ANCESTORS = 16 };
 
 struct scanned_mapping {
     uint64_t time;   /* 0: it was there before the recording */
@@ -25,12 +28,24 @@ struct scanned_mapping {
     struct span name;
 };
 
+/* What a process calls itself, or is called by a program that it executes. */
+struct scanned_name {
+    uint64_t time; /* 0: it was so before the recording */
+    uint32_t pid;
+    bool executes;
+    struct span name;
+};
+
 struct profile_scan {
     struct scanned_mapping *mappings; /* in file order */
     uint64_t mapping_count;
     uint64_t mapping_capacity;
     struct scanned_mapping **by_file; /* the same; those of a process together, and in it those of one name */
     struct forks forks; /* of processes */
+
+    struct scanned_name *names; /* of processes, not of their other threads; in file order */
+    uint64_t name_count;
+    uint64_t name_capacity;
 
     /* The mappings of dumps: one for each process and dump. */
     struct scanned_mapping *dumps;

@@ -1,19 +1,7 @@
 #include "inject/undescribed.h"
 
-#include "reader/grow.h"
 #include "reader/life_index.h"
 #include "reader/sort.h"
-
-/* How far back the parents of a process are followed. */
-enum { MAX_ANCESTORS = 16 };
-
-/* What a process says of itself, or another of a program that it executes. */
-struct naming {
-    uint32_t pid;
-    uint64_t time; /* 0: it was so before the recording */
-    bool executes;
-    struct span name;
-};
 
 /* A program that a process runs, with what is mapped in the meantime. */
 struct program {
@@ -40,8 +28,6 @@ struct searching {
     const struct profile_scan *scan;
     bool (*has_perf_map)(uint32_t pid);
     struct scanned_mapping **mappings; /* those of a process together, and by time */
-    struct naming *namings;            /* in file order */
-    uint64_t naming_count, naming_capacity;
     struct program *programs; /* those of a process together, and by time: the first from time 0 on */
     uint64_t count;
 };
@@ -77,31 +63,6 @@ static bool sort_mappings(struct searching *searching)
     return true;
 }
 
-static bool read_namings(struct searching *searching, struct perf_data *data)
-{
-    struct perf_event event;
-    jd_perf_data_rewind(data);
-    while (jd_perf_data_next(data, &event)) {
-        if (event.type != PERF_EVENT_COMM)
-            continue;
-        struct cursor cursor = jd_perf_event_cursor(data, &event);
-        const uint32_t pid = cursor_u32(&cursor, "");
-        const uint32_t tid = cursor_u32(&cursor, "");
-        const struct span name = cursor_string(&cursor, "");
-        if (cursor.error != NULL || pid != tid)
-            continue;
-        struct naming *const grown = grow(searching->namings, &searching->naming_capacity,
-                                          searching->naming_count + 1, sizeof(*grown));
-        if (grown == NULL)
-            return false;
-        searching->namings = grown;
-        const uint64_t time = jd_perf_event_time(data, &event);
-        grown[searching->naming_count++] = (struct naming){
-            pid, time != UINT64_MAX ? time : 0, (event.misc & PERF_MISC_COMM_EXEC) != 0, name};
-    }
-    return true;
-}
-
 static int by_process_and_begin(const void *left, const void *right)
 {
     const struct program *const a = left, *const b = right;
@@ -126,7 +87,7 @@ static bool list_programs(struct searching *searching)
 {
     const struct profile_scan *const scan = searching->scan;
     struct scanned_mapping *const *const mappings = searching->mappings;
-    uint64_t room = scan->forks.count + searching->naming_count + 1;
+    uint64_t room = scan->forks.count + scan->name_count + 1;
     for (uint64_t i = 0; i < scan->mapping_count; i++)
         room += i == 0 || mappings[i]->pid != mappings[i - 1]->pid;
     searching->programs = calloc((size_t)room, sizeof(*searching->programs));
@@ -137,11 +98,11 @@ static bool list_programs(struct searching *searching)
             searching->programs[searching->count++].pid = mappings[i]->pid;
     for (uint64_t i = 0; i < scan->forks.count; i++)
         searching->programs[searching->count++].pid = scan->forks.by_pid[i].pid;
-    for (uint64_t i = 0; i < searching->naming_count; i++) {
-        const struct naming *const naming = &searching->namings[i];
-        if (naming->executes && naming->time != 0)
+    for (uint64_t i = 0; i < scan->name_count; i++) {
+        const struct scanned_name *const name = &scan->names[i];
+        if (name->executes && name->time != 0)
             searching->programs[searching->count++] =
-                (struct program){.pid = naming->pid, .since = naming->time, .executed = true};
+                (struct program){.pid = name->pid, .since = name->time, .executed = true};
     }
     keep_once(searching);
     return true;
@@ -181,19 +142,20 @@ static void give_mappings(struct searching *searching)
 /* By time, not by place: events of another processor may stand behind later ones. */
 static void give_names(const struct searching *searching)
 {
-    for (uint64_t i = 0; i < searching->naming_count; i++) {
-        const struct naming *const naming = &searching->namings[i];
-        struct program *const program = find_program(searching, naming->pid, naming->time);
-        if (program != NULL && naming->time >= program->named_at) {
-            program->name = naming->name;
-            program->named_at = naming->time;
+    const struct profile_scan *const scan = searching->scan;
+    for (uint64_t i = 0; i < scan->name_count; i++) {
+        const struct scanned_name *const name = &scan->names[i];
+        struct program *const program = find_program(searching, name->pid, name->time);
+        if (program != NULL && name->time >= program->named_at) {
+            program->name = name->name;
+            program->named_at = name->time;
         }
     }
 }
 
-static bool find_programs(struct searching *searching, struct perf_data *data)
+static bool find_programs(struct searching *searching)
 {
-    if (!sort_mappings(searching) || !read_namings(searching, data) || !list_programs(searching))
+    if (!sort_mappings(searching) || !list_programs(searching))
         return false;
     give_mappings(searching);
     give_names(searching);
@@ -224,7 +186,7 @@ static void add_dump(struct program *program, uint64_t time)
 static bool has_dump(const struct searching *searching, const struct program *program)
 {
     uint64_t until = UINT64_MAX;
-    for (unsigned generation = 0; program != NULL && generation < MAX_ANCESTORS; generation++) {
+    for (unsigned generation = 0; program != NULL && generation < SCAN_ANCESTORS; generation++) {
         if (program->has_dump && program->dump_from <= until)
             return true;
         program = parent_of(searching, program, &until);
@@ -270,7 +232,7 @@ static bool find_mapping(const struct searching *searching, struct program *prog
                          uint64_t address, const struct scanned_mapping **found)
 {
     *found = NULL;
-    for (unsigned generation = 0; program != NULL && generation < MAX_ANCESTORS; generation++) {
+    for (unsigned generation = 0; program != NULL && generation < SCAN_ANCESTORS; generation++) {
         if (program->places == NULL && !index_mappings(program))
             return false;
         const uint32_t last =
@@ -312,7 +274,7 @@ static bool take_sample(const struct searching *searching, const struct perf_sam
 static bool may_run_generated_code(const struct searching *searching, const struct program *program)
 {
     uint64_t until = UINT64_MAX;
-    for (unsigned generation = 0; program != NULL && generation < MAX_ANCESTORS; generation++) {
+    for (unsigned generation = 0; program != NULL && generation < SCAN_ANCESTORS; generation++) {
         if (program->generates)
             return true;
         program = parent_of(searching, program, &until);
@@ -356,7 +318,7 @@ static struct span name_of(const struct searching *searching, const struct progr
 {
     struct span name = program->name;
     uint64_t until = UINT64_MAX;
-    for (unsigned generation = 0; name.data == NULL && generation < MAX_ANCESTORS; generation++) {
+    for (unsigned generation = 0; name.data == NULL && generation < SCAN_ANCESTORS; generation++) {
         program = parent_of(searching, program, &until);
         if (program == NULL)
             break;
@@ -390,7 +352,7 @@ bool jd_undescribed_find(struct undescribed *undescribed, const struct profile_s
 {
     struct searching searching = {.scan = scan, .has_perf_map = has_perf_map};
     *undescribed = (struct undescribed){0};
-    bool found = find_programs(&searching, data);
+    bool found = find_programs(&searching);
     if (found) {
         find_dumps(&searching, pids, pid_count);
         found = read_samples(&searching, undescribed, data) && give_processes(&searching, undescribed);
@@ -400,7 +362,6 @@ bool jd_undescribed_find(struct undescribed *undescribed, const struct profile_s
         free(searching.programs[i].places);
     }
     free(searching.programs);
-    free(searching.namings);
     free(searching.mappings);
     return found;
 }
